@@ -110,6 +110,8 @@ struct sl_backend {
   int (*energy)(struct sl_device *device, double *joules, char *reason, size_t reason_size);
   /* Returns the number of threads that the device runs at once. NULL: not needed for grids. */
   uint32_t (*threads)(struct sl_device *device);
+  /* Returns sl_launch.shared_bytes_max. NULL: SL_HOST_SHARED_BYTES. */
+  uint32_t (*shared_bytes)(struct sl_device *device);
   /* Name the calling thread's next activity for the vendor's profilers; nestable. NULL: no profiler. */
   void (*range_begin)(const char *name);
   void (*range_end)(void);

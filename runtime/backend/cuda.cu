@@ -66,8 +66,8 @@ static int check(struct sl_device *device, GPU(Error_t) error, const char *what)
 #define CHECK(device, call) check(device, call, #call)
 
 /* Launches a kernel of the executor on the kernels' stream of a gpu_stream. */
-#define LAUNCH(s, kernel, grid, threads, ...)                                        \
-  (sl_cuda_launch((struct sl_cuda_stream *)(s), kernel, grid, threads, __VA_ARGS__), \
+#define LAUNCH(s, kernel, grid, threads, ...)                                           \
+  (sl_cuda_launch((struct sl_cuda_stream *)(s), kernel, grid, threads, 0, __VA_ARGS__), \
    CHECK((s)->base.device, GPU(GetLastError)()))
 
 /* Waits of the calling thread for the device. */
@@ -215,6 +215,12 @@ static uint32_t gpu_threads(struct sl_device *device) {
       GPU(DeviceGetAttribute)(&threads, THREADS_OF, device->index) != GPU(Success))
     return 0;
   return (uint32_t)(processors * threads);
+}
+
+static uint32_t gpu_shared_bytes(struct sl_device *device) {
+  int bytes = 0;
+  if (GPU(DeviceGetAttribute)(&bytes, SHARED_BYTES_OF, device->index) != GPU(Success)) return 0;
+  return bytes > SL_SHARED_RESERVED ? (uint32_t)(bytes - SL_SHARED_RESERVED) : 0;
 }
 
 #if !defined(SL_TARGET_HIP)
@@ -465,6 +471,7 @@ TABLE struct sl_backend sluice_backend = {
     .energy = gpu_energy,
 #endif
     .threads = gpu_threads,
+    .shared_bytes = gpu_shared_bytes,
 #if !defined(SL_TARGET_HIP)
     .range_begin = gpu_range_begin,
     .range_end = gpu_range_end,

@@ -12,6 +12,7 @@
 #define DEVICE_PROPERTIES hipDeviceProp_t
 #define PROCESSORS_OF     hipDeviceAttributeMultiprocessorCount
 #define THREADS_OF        hipDeviceAttributeMaxThreadsPerMultiProcessor
+#define SHARED_BYTES_OF   hipDeviceAttributeMaxSharedMemoryPerBlock
 #else
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
@@ -23,6 +24,7 @@
 #define DEVICE_PROPERTIES cudaDeviceProp
 #define PROCESSORS_OF     cudaDevAttrMultiProcessorCount
 #define THREADS_OF        cudaDevAttrMaxThreadsPerMultiProcessor
+#define SHARED_BYTES_OF   cudaDevAttrMaxSharedMemoryPerBlockOptin
 #endif
 
 #endif

@@ -177,6 +177,7 @@ __attribute__((visibility("default"))) const struct sl_backend sluice_backend = 
                                                                                  .stream_close = stream_close,
                                                                                  .error = race_error,
                                                                                  .describe = sl_simt_device_describe,
+                                                                                 .shared_bytes = sl_simt_shared_bytes,
                                                                                  .zero = zero,
                                                                                  .clear = clear,
                                                                                  .combine = combine,

@@ -7,6 +7,9 @@
 
 struct sl_device; /* defined by each backend */
 
+/* sl_launch.shared_bytes_max of targets that take it from host memory: that of an NVIDIA H200. */
+enum { SL_HOST_SHARED_BYTES = 225 << 10 };
+
 /* The struct that sl_launch.backend points to; each backend's stream begins with it. */
 struct sl_stream {
   const uint32_t *event_count; /* events in the slice, on the device; set by the executor before each use */

@@ -276,7 +276,8 @@ static void open_launches(struct sl_slot *slot) {
         .backend = slot->stream, /* kernels: the stream of their branch, below */
         .scan = s->backend->scan,
         .scan_items = s->backend->scan_items,
-        .widen = s->graph->nodes[n].has_block ? 1 : sl_setup_widen(s, slot->device)};
+        .widen = s->graph->nodes[n].has_block ? 1 : sl_setup_widen(s, slot->device),
+        .shared_bytes_max = s->backend->shared_bytes ? s->backend->shared_bytes(slot->device) : SL_HOST_SHARED_BYTES};
   }
   for (uint32_t step = 0; step < s->layout->step_count; step++)
     for (uint32_t i = 0; i < s->layout->steps[step].node_count; i++)

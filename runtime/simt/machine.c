@@ -9,6 +9,7 @@
  */
 #include "simt/machine.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PAUSE_EVERY = 8 }; /* atomics between pauses, on average */
@@ -174,11 +175,35 @@ static void draw_poison(struct simt_machine *m) {
   memset(&m->poison, bytes[simt_draw(m, sizeof bytes)], sizeof m->poison);
 }
 
-int simt_block_run(struct simt_machine *m) {
+static void poison_shared(struct simt_machine *m) {
   const struct sl_simt_launch *launch = m->launch;
+  const int byte = (int)(m->poison & 0xFF);
+  memset(launch->shared_begin, byte, (size_t)(launch->shared_end - launch->shared_begin));
+  if (m->block.shared) memset(m->shared_memory, byte, launch->shared_bytes + 2ull * SIMT_GUARD_BYTES);
+}
+
+static int is_poisoned(const struct simt_machine *m, const unsigned char *guard) {
+  for (int i = 0; i < SIMT_GUARD_BYTES; i++)
+    if (guard[i] != (unsigned char)(m->poison & 0xFF)) return 0;
+  return 1;
+}
+
+static void check_guards(struct simt_machine *m) {
+  if (!m->block.shared || m->message[0]) return;
+  const uint32_t bytes = m->launch->shared_bytes;
+  const int is_before = !is_poisoned(m, m->shared_memory);
+  if (is_before || !is_poisoned(m, m->shared_memory + SIMT_GUARD_BYTES + bytes))
+    snprintf(m->message, sizeof m->message,
+             "kernel %s, block %u of %u wrote %s of its %u bytes of shared memory (simt.seed=%llu, simt.warp=%u)",
+             m->launch->kernel, m->block.block_index.x, m->block.grid_dim.x,
+             is_before ? "before the beginning" : "past the end", bytes, (unsigned long long)m->settings.seed,
+             m->settings.warp_size);
+}
+
+int simt_block_run(struct simt_machine *m) {
   draw_poison(m);
   draw_pause(m);
-  memset(launch->shared_begin, (int)(m->poison & 0xFF), (size_t)(launch->shared_end - launch->shared_begin));
+  poison_shared(m);
   if (m->watch) m->watch->block(m);
   m->barrier_time = ++m->time; /* separates the accesses of consecutive blocks */
   m->waiting = m->returned = m->ready_count = 0;
@@ -197,5 +222,6 @@ int simt_block_run(struct simt_machine *m) {
   struct simt_thread *first = take_ready(m);
   set_running(m, first);
   sl_fiber_switch(&m->host, &first->fiber);
+  check_guards(m);
   return m->message[0] ? SL_EDEVICE : SL_OK;
 }

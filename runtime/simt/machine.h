@@ -9,6 +9,9 @@
 
 enum { SIMT_MAX_THREADS = 1024, SIMT_MAX_WARPS = SIMT_MAX_THREADS / 32, SIMT_MESSAGE_BYTES = 1536 };
 
+/* Bytes before and after the memory of sl_shared_memory() that must not change. */
+enum { SIMT_GUARD_BYTES = 64 };
+
 enum { SIMT_READY, SIMT_AT_BARRIER, SIMT_AT_WARP, SIMT_RETURNED };
 
 struct simt_thread {
@@ -37,7 +40,7 @@ struct simt_watch {
 
 struct sl_device {
   uint64_t seed;
-  uint32_t warp_size;
+  uint32_t warp_size, shared_bytes;
 };
 
 /* The emulator of a stream. */
@@ -59,6 +62,8 @@ struct simt_machine {
   struct simt_thread thread[SIMT_MAX_THREADS];
   uint32_t time, barrier_time; /* in the launch: number of times threads have met; value at the block's last barrier */
   uint64_t poison;
+  unsigned char *shared_memory;     /* of sl_shared_memory(), between two guards; NULL: none was requested yet */
+  uint64_t shared_capacity;         /* its size without guards */
   char message[SIMT_MESSAGE_BYTES]; /* not empty: the block failed */
 };
 

@@ -194,8 +194,8 @@ static const struct race_range *find_permitted_range(struct race *r, struct acce
 }
 
 static void check_access(struct race *r, struct access *a) {
-  struct race_shadow *shadow = r->shared;
-  if (!shadow || (uintptr_t)(a->memory - shadow->memory) >= shadow->bytes) {
+  struct race_shadow *shadow = race_shadow_in_block(r, a->memory, a->bytes);
+  if (!shadow) {
     if (race_is_constant(r, a->memory, a->kind)) return;
     const struct race_range *range = find_permitted_range(r, a);
     shadow = range ? range->shadow : NULL;
@@ -262,15 +262,22 @@ static int watch_launch(struct simt_machine *m) {
   r->device->generation++;
   r->device->bytes_taken = 0;
   r->shared = race_shadow_shared(r, m->launch->shared_begin, m->launch->shared_end);
-  return r->shared ? SL_OK : SL_ENOMEM;
+  r->dynamic = m->block.shared ? race_shadow_open(r->device, m->block.shared, m->launch->shared_bytes) : NULL;
+  return r->shared && (r->dynamic || !m->block.shared) ? SL_OK : SL_ENOMEM;
 }
 
 static void watch_block(struct simt_machine *m) {
   struct race *r = m->race;
   race_settle(r);
   race_mark_unused(r->shared);
+  if (r->dynamic) race_mark_unused(r->dynamic);
 }
 
-static void watch_end(struct simt_machine *m) { race_settle(m->race); }
+static void watch_end(struct simt_machine *m) {
+  struct race *r = m->race;
+  race_settle(r);
+  if (r->dynamic) race_release(r->device, r->dynamic->memory, 0);
+  r->dynamic = NULL;
+}
 
 const struct simt_watch race_watch = {watch_launch, watch_block, watch_end};

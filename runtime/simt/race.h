@@ -51,13 +51,13 @@ struct race_cell {
   struct race_history word;
 };
 
-/* An allocation that kernels may write, or a plugin's shared memory. `written` has one bit per byte. */
+/* An allocation that kernels may write, or shared memory. `written` has one bit per byte. */
 struct race_shadow {
   char *memory;
   uint64_t bytes;
   struct race_cell *cells;
   unsigned char *written;
-  int is_static; /* 1: a plugin's shared memory, not mapped by the emulator */
+  int is_static; /* 1: shared memory, which is not unmapped with the shadow */
   struct race_shadow *next;
 };
 
@@ -137,7 +137,8 @@ struct race {
   uint64_t node_number;
   struct race_range *ranges; /* sorted by address */
   uint32_t range_count, range_capacity;
-  struct race_shadow *shared; /* of the running plugin, and the location of its constants */
+  struct race_shadow *shared;  /* of the running plugin, and the location of its constants */
+  struct race_shadow *dynamic; /* of sl_shared_memory(); NULL: the launch has none */
   struct race_image image;
   struct race_pending pending;
 };
@@ -154,6 +155,9 @@ void *race_allocate(struct race_device *d, uint64_t bytes); /* with a shadow; ze
 void race_release(struct race_device *d, void *memory, uint64_t bytes);
 struct race_shadow *race_shadow_of(struct race_device *d, const void *memory);
 struct race_shadow *race_shadow_shared(struct race *r, char *begin, char *end); /* of a plugin; created on first use */
+struct race_shadow *race_shadow_open(struct race_device *d, char *memory, uint64_t bytes); /* for race_release */
+/* Returns the shadow of the running block's shared memory that contains the bytes; NULL if they are elsewhere. */
+struct race_shadow *race_shadow_in_block(const struct race *r, const void *memory, uint64_t bytes);
 void race_mark_unused(struct race_shadow *shadow); /* marks the memory as unwritten and not accessed */
 /* Returns the shadow of the node's memory, or of the plugin's shared memory, that contains the address; NULL if
  * none. */

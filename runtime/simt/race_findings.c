@@ -50,8 +50,25 @@ static void name_shared(const struct race *r, const struct race_event *e, char *
     snprintf(text, size, "shared memory, %llu bytes past the end of %s", (unsigned long long)(at - bytes), variable);
 }
 
+/* Names an address in the shared memory that the launch requested, or in its guards. Returns 0 if it is elsewhere. */
+static int name_dynamic(const struct race *r, const struct race_event *e, char *text, size_t size) {
+  if (!r->dynamic) return 0;
+  const unsigned long long bytes = r->dynamic->bytes;
+  const int64_t at = (int64_t)((intptr_t)e->memory - (intptr_t)r->dynamic->memory);
+  if (at < -SIMT_GUARD_BYTES || at >= (int64_t)bytes + SIMT_GUARD_BYTES) return 0;
+  if (at < 0)
+    snprintf(text, size, "%lld bytes before the launch's %llu bytes of shared memory", -(long long)at, bytes);
+  else if ((uint64_t)at + e->bytes <= bytes)
+    snprintf(text, size, "byte %lld of the launch's %llu bytes of shared memory", (long long)at, bytes);
+  else
+    snprintf(text, size, "%lld bytes past the end of the launch's %llu bytes of shared memory",
+             at > (int64_t)bytes ? (long long)(at - (int64_t)bytes) : 0, bytes);
+  return 1;
+}
+
 /* Writes the executor's name of the memory at the address. */
 static void name_memory(const struct race *r, const struct race_event *e, char *text, size_t size) {
+  if (name_dynamic(r, e, text, size)) return;
   const struct race_shadow *shared = r->shared;
   if (shared && (uintptr_t)((const char *)e->memory - shared->memory) < shared->bytes) {
     name_shared(r, e, text, size);

@@ -43,6 +43,10 @@ static struct race_shadow *open_shadow(struct race_device *d, char *memory, uint
   return s;
 }
 
+struct race_shadow *race_shadow_open(struct race_device *d, char *memory, uint64_t bytes) {
+  return open_shadow(d, memory, bytes, 1);
+}
+
 void *race_allocate(struct race_device *d, uint64_t bytes) {
   char *memory = map(bytes + 1);
   if (memory && open_shadow(d, memory, bytes, 0)) return memory;
@@ -71,8 +75,16 @@ struct race_shadow *race_shadow_of(struct race_device *d, const void *memory) {
   return s;
 }
 
-struct race_shadow *race_shadow_at(struct race *r, const void *memory) {
+struct race_shadow *race_shadow_in_block(const struct race *r, const void *memory, uint64_t bytes) {
   if (r->shared && (uintptr_t)((const char *)memory - r->shared->memory) < r->shared->bytes) return r->shared;
+  if (!r->dynamic) return NULL;
+  const uintptr_t first = (uintptr_t)((const char *)memory - r->dynamic->memory);
+  return first < r->dynamic->bytes && bytes <= r->dynamic->bytes - first ? r->dynamic : NULL;
+}
+
+struct race_shadow *race_shadow_at(struct race *r, const void *memory) {
+  struct race_shadow *of_block = race_shadow_in_block(r, memory, 1);
+  if (of_block) return of_block;
   const struct race_range *range = race_range_at(r, (uintptr_t)memory);
   return range && (uintptr_t)memory < range->end ? range->shadow : NULL;
 }

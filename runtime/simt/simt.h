@@ -20,10 +20,13 @@
 int sl_simt_device_open(uint32_t index, struct sl_device **device, char *reason, size_t reason_size);
 void sl_simt_device_close(struct sl_device *device);
 
-/* Sets `seed` (a number that determines the order of threads and blocks and the size of grids; default 1) or `warp`
- * (32, the default, or 64) for streams opened later. Returns SL_EINVAL, with the reason, for an invalid key or
- * value. */
+/* Sets `seed` (a number that determines the order of threads and blocks and the size of grids; default 1), `warp`
+ * (32, the default, or 64) or `shared` (bytes of shared memory that a launch can request) for streams opened later.
+ * Returns SL_EINVAL, with the reason, for an invalid key or value. */
 int sl_simt_device_set(struct sl_device *device, const char *key, const char *value, char *reason, size_t reason_size);
+
+/* Returns sl_launch.shared_bytes_max. */
+uint32_t sl_simt_shared_bytes(struct sl_device *device);
 
 /* Writes "seed 1, warps of 32". */
 void sl_simt_device_describe(struct sl_device *device, char *text, size_t size);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { STACK_BYTES = 256 << 10, MAX_GRID_BLOCKS = 5 }; /* STACK_BYTES is address space: unused pages cost nothing */
+enum { SHARED_BYTES_MAX = 1 << 20 };
 
 #define SAME_OFFSET(member, theirs)                                                                  \
   SL_STATIC_ASSERT(offsetof(struct simt_machine, member) == offsetof(struct sl_simt_stream, theirs), \
@@ -33,32 +34,37 @@ int sl_simt_device_open(uint32_t index, struct sl_device **device, char *reason,
     snprintf(reason, reason_size, "out of memory");
     return SL_ENOMEM;
   }
-  **device = (struct sl_device){.seed = 1, .warp_size = 32};
+  **device = (struct sl_device){.seed = 1, .warp_size = 32, .shared_bytes = SL_HOST_SHARED_BYTES};
   return SL_OK;
 }
 
 void sl_simt_device_close(struct sl_device *device) { free(device); }
 
 int sl_simt_device_set(struct sl_device *device, const char *key, const char *value, char *reason, size_t reason_size) {
-  const int is_seed = strcmp(key, "seed") == 0;
-  if (!is_seed && strcmp(key, "warp") != 0) {
-    snprintf(reason, reason_size, "simt has no setting '%s'; it has seed and warp", key);
+  const int is_seed = strcmp(key, "seed") == 0, is_warp = strcmp(key, "warp") == 0;
+  if (!is_seed && !is_warp && strcmp(key, "shared") != 0) {
+    snprintf(reason, reason_size, "simt has no setting '%s'; it has seed, warp and shared", key);
     return SL_EINVAL;
   }
   char *end = NULL;
   errno = 0;
   const unsigned long long number = strtoull(value, &end, 10);
-  if (value[0] < '0' || value[0] > '9' || *end || errno || (!is_seed && number != 32 && number != 64)) {
+  const int is_valid = is_seed || (is_warp ? number == 32 || number == 64 : number <= SHARED_BYTES_MAX);
+  if (value[0] < '0' || value[0] > '9' || *end || errno || !is_valid) {
     snprintf(reason, reason_size, "simt.%s cannot be '%s'; it is %s", key, value,
-             is_seed ? "a number from 0 to 18446744073709551615" : "32 or 64");
+             is_seed   ? "a number from 0 to 18446744073709551615"
+             : is_warp ? "32 or 64"
+                       : "a number of bytes from 0 to 1048576");
     return SL_EINVAL;
   }
   if (is_seed)
     device->seed = number;
   else
-    device->warp_size = (uint32_t)number;
+    *(is_warp ? &device->warp_size : &device->shared_bytes) = (uint32_t)number;
   return SL_OK;
 }
+
+uint32_t sl_simt_shared_bytes(struct sl_device *device) { return device->shared_bytes; }
 
 void sl_simt_device_describe(struct sl_device *device, char *text, size_t size) {
   snprintf(text, size, "emulator, seed %llu, warps of %u", (unsigned long long)device->seed, device->warp_size);
@@ -71,6 +77,19 @@ static pthread_mutex_t one_launch = PTHREAD_MUTEX_INITIALIZER;
 static int open_threads(struct simt_machine *m, uint32_t threads) {
   for (; m->opened < threads; m->opened++)
     if (sl_fiber_open(&m->thread[m->opened].fiber, STACK_BYTES) < 0) return SL_ENOMEM;
+  return SL_OK;
+}
+
+static int open_shared(struct simt_machine *m, uint64_t bytes) {
+  if (bytes > m->shared_capacity) {
+    const uint64_t rounded = (bytes + SIMT_GUARD_BYTES - 1) / SIMT_GUARD_BYTES * SIMT_GUARD_BYTES;
+    unsigned char *memory = aligned_alloc(SIMT_GUARD_BYTES, rounded + 2ull * SIMT_GUARD_BYTES);
+    if (!memory) return SL_ENOMEM;
+    free(m->shared_memory);
+    m->shared_memory = memory;
+    m->shared_capacity = bytes;
+  }
+  m->block.shared = bytes ? m->shared_memory + SIMT_GUARD_BYTES : NULL;
   return SL_OK;
 }
 
@@ -115,7 +134,8 @@ static int launch_locked(struct simt_machine *m, const struct sl_simt_launch *la
                                     .warp_size = m->settings.warp_size,
                                     .api = &simt_api};
   m->time = 0;
-  int status = m->watch ? m->watch->launch(m) : SL_OK;
+  int status = open_shared(m, launch->shared_bytes);
+  if (status == SL_OK && m->watch) status = m->watch->launch(m);
   if (status < 0) return status;
   *launch->block = &m->block;
   status = run_blocks(m);
@@ -137,7 +157,8 @@ static int simt_launch(const struct sl_launch *l, const struct sl_simt_launch *l
   pthread_mutex_unlock(&one_launch);
   if (status == SL_EDEVICE) s->message(s->context, SL_ERROR, "%s", m->message);
   if (status == SL_ENOMEM)
-    s->message(s->context, SL_ERROR, "kernel %s: no memory for %u stacks", launch->kernel, launch->block_threads);
+    s->message(s->context, SL_ERROR, "kernel %s: no memory for a block of %u threads", launch->kernel,
+               launch->block_threads);
   return status;
 }
 
@@ -160,5 +181,6 @@ void sl_simt_stream_close(struct sl_stream *stream) {
   if (!stream) return;
   struct simt_machine *m = (struct simt_machine *)(void *)stream;
   for (uint32_t i = 0; i < m->opened; i++) sl_fiber_close(&m->thread[i].fiber);
+  free(m->shared_memory);
   free(m);
 }

@@ -191,6 +191,7 @@ int test_device_run(struct sl_test *t, struct sl_launch *launch, struct test_nod
   launch->scan = d->backend->scan;
   launch->scan_items = d->backend->scan_items;
   launch->device_threads = d->backend->threads ? d->backend->threads(d->device) : 0;
+  if (d->backend->shared_bytes) launch->shared_bytes_max = d->backend->shared_bytes(d->device);
   const int status = count > 0 ? run_family(t, launch, args, count) : run_one(t, launch, args);
   fetch_all(t);
   free(args);

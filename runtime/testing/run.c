@@ -7,6 +7,7 @@
  *   5. run an algorithm of a family through run_family (family.c).
  */
 #include "base/locale.h"
+#include "base/stream.h"
 #include "layout/bind.h"
 #include "layout/layout.h"
 #include "plugin/field_ref.h"
@@ -300,7 +301,8 @@ struct sl_launch test_launch(struct sl_test *t) {
                             .services = &t->services,
                             .backend = t->emulator ? test_emulator_stream(t) : NULL,
                             .scan = scan,
-                            .scan_items = scan_items};
+                            .scan_items = scan_items,
+                            .shared_bytes_max = SL_HOST_SHARED_BYTES};
 }
 
 int test_run_kernel(struct sl_test *t) {

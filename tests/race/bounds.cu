@@ -3,6 +3,9 @@
 
 #define BOUNDS_KERNELS(F) \
   F(past_the_end)         \
+  F(past_shared)          \
+  F(across_shared)        \
+  F(before_shared)        \
   F(before_the_begin)     \
   F(writes_input)         \
   F(writes_offsets)       \
@@ -17,6 +20,29 @@ ZOO_MEMBERS(bounds, BOUNDS_KERNELS);
 /* Writes one item past the capacity of the slice. */
 ZOO_KERNEL(past_the_end) {
   if (blockIdx.x == 0 && threadIdx.x == 0) a.copies.value[a.copies.bound.capacity] = 1; /* RACE */
+}
+
+/* Writes one value past the shared memory of the launch. */
+ZOO_KERNEL(past_shared) {
+  uint32_t *values = (uint32_t *)sl_shared_memory();
+  SL_FOR_EVENTS (event, a.events)
+    if (threadIdx.x == 0) values[ZOO_THREADS] = event; /* RACE */
+}
+
+/* Writes 8 bytes, the last 4 past the end. */
+ZOO_KERNEL(across_shared) {
+  uint32_t *values = (uint32_t *)sl_shared_memory();
+  SL_FOR_EVENTS (event, a.events) {
+    const uint64_t value = event;
+    if (threadIdx.x == 0) memcpy(values + ZOO_THREADS - 1, &value, sizeof value); /* RACE */
+  }
+}
+
+/* Reads the value before the first. */
+ZOO_KERNEL(before_shared) {
+  const uint32_t *values = (const uint32_t *)sl_shared_memory() - 1;
+  SL_FOR_EVENTS (event, a.events)
+    if (threadIdx.x == 0) a.sums.total[event] = *values; /* RACE */
 }
 
 /* Reads the item before the first. */

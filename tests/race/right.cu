@@ -3,6 +3,7 @@
 
 #define RIGHT_KERNELS(F) \
   F(barrier)             \
+  F(barrier_launch)      \
   F(barrier_after)       \
   F(atomic_increment)    \
   F(warp_sync)           \
@@ -28,6 +29,16 @@ ZOO_MEMBERS(right, RIGHT_CHOICES);
 #if !defined(SL_TARGET_CPU)
 ZOO_KERNEL(barrier) {
   __shared__ uint32_t staged[ZOO_THREADS];
+  SL_FOR_EVENTS (event, a.events) {
+    staged[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    const uint32_t sum = sl_block_sum_u32(staged[ZOO_THREADS - 1 - threadIdx.x]);
+    if (threadIdx.x == 0) a.sums.total[event] = sum;
+  }
+}
+
+ZOO_KERNEL(barrier_launch) {
+  uint32_t *staged = (uint32_t *)sl_shared_memory();
   SL_FOR_EVENTS (event, a.events) {
     staged[threadIdx.x] = threadIdx.x;
     __syncthreads();

@@ -16,7 +16,8 @@
   F(one_buffer)            \
   F(early_flag)            \
   F(word_over_bytes)       \
-  F(half_reduction)
+  F(half_reduction)        \
+  F(missing_barrier_launch)
 
 #define shared_args zoo_args
 ZOO_MEMBERS(shared, SHARED_KERNELS);
@@ -25,6 +26,17 @@ ZOO_MEMBERS(shared, SHARED_KERNELS);
 /* A thread reads a value that its neighbour may not have written yet. */
 ZOO_KERNEL(missing_barrier) {
   __shared__ uint32_t staged[ZOO_THREADS];
+  SL_FOR_EVENTS (event, a.events) {
+    staged[threadIdx.x] = a.numbers.value[ZOO_BEGIN(event)] + threadIdx.x;        /* RACE */
+    const uint32_t other = staged[(threadIdx.x + ZOO_THREADS - 1) % ZOO_THREADS]; /* RACE */
+    const uint32_t sum = sl_block_sum_u32(other);
+    if (threadIdx.x == 0) a.sums.total[event] = sum;
+  }
+}
+
+/* missing_barrier in the shared memory of the launch. */
+ZOO_KERNEL(missing_barrier_launch) {
+  uint32_t *staged = (uint32_t *)sl_shared_memory();
   SL_FOR_EVENTS (event, a.events) {
     staged[threadIdx.x] = a.numbers.value[ZOO_BEGIN(event)] + threadIdx.x;        /* RACE */
     const uint32_t other = staged[(threadIdx.x + ZOO_THREADS - 1) % ZOO_THREADS]; /* RACE */

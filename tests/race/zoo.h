@@ -57,7 +57,7 @@ struct zoo_args {
   SL_ALGORITHM(algorithm, "kernels for --race", ZOO_THREADS, algorithm##_run)
 #else
 #define ZOO_LAUNCH_(name) \
-  if (a->kernel == ZOO_##name) return SL_LAUNCH(l, name, SL_PER_EVENT, *a);
+  if (a->kernel == ZOO_##name) return SL_LAUNCH(l, name, ZOO_GRID, *a);
 #define ZOO_RUN_THEN(algorithm, KERNELS, then)                                      \
   static int algorithm##_run(const struct sl_launch *l, const struct zoo_args *a) { \
     KERNELS(ZOO_LAUNCH_)                                                            \
@@ -67,6 +67,9 @@ struct zoo_args {
   SL_ALGORITHM(algorithm, "kernels for --race", ZOO_THREADS, algorithm##_run)
 #endif
 #define ZOO_RUN(algorithm, KERNELS) ZOO_RUN_THEN(algorithm, KERNELS, SL_OK)
+
+/* sl_shared_memory() has a value for each thread. */
+#define ZOO_GRID sl_grid_with_shared(SL_PER_EVENT, ZOO_THREADS * sizeof(uint32_t))
 
 #define ZOO_KERNEL(name) SL_KERNEL(name, struct zoo_args)
 #define ZOO_BEGIN(event) (a.numbers.offsets[event])

@@ -1,41 +1,19 @@
-/* fft_test.c: sluice/fft.h against a transform in double precision, on cpu; kernel_simt_test.c runs the same cases on
- * the emulator. */
-#include "kernel_cases.h"
+/* fft_test.c: sluice/fft.h against a transform in double precision, through the algorithm shared_memory.spectrum: on
+ * cpu, on simt and on a GPU. */
+#include "support.h"
 
-#include <sluice/fft.h>
+#include <sluice/testing.h>
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { IN_SHARED = 1024 };
+enum { VALUES_MAX = 65536, SHARED_MAX = 16384 };
 #define RESULTS_DIGEST 0x1f6241f1e87d7e83ull
-
-struct fft_args {
-  float *re, *im;
-  uint32_t n;
-  const float *twiddles;
-};
-
-SL_KERNEL(transform, struct fft_args) { sl_block_fft(a.re, a.im, a.n, a.twiddles); }
-
-SL_KERNEL(transform_in_shared, struct fft_args) {
-  __shared__ float re[IN_SHARED], im[IN_SHARED];
-  for (uint32_t i = threadIdx.x; i < a.n; i += blockDim.x) {
-    re[i] = a.re[i];
-    im[i] = a.im[i];
-  }
-  sl_block_fft(re, im, a.n, a.twiddles);
-  for (uint32_t i = threadIdx.x; i < a.n; i += blockDim.x) {
-    a.re[i] = re[i];
-    a.im[i] = im[i];
-  }
-}
 
 /* ------------------------------------------------------------------------------------------------ the data */
 
 struct data {
   uint32_t n;
-  float *re, *im, *twiddles;
+  float *re, *im;
   double *exact_re, *exact_im;
 };
 
@@ -46,11 +24,7 @@ static void *new_array(size_t bytes) {
 }
 
 static struct data new_data(uint32_t n) {
-  struct data d = {n,
-                   new_array(n * sizeof *d.re),
-                   new_array(n * sizeof *d.im),
-                   new_array(sl_fft_twiddles(n) * sizeof *d.twiddles),
-                   new_array(n * sizeof *d.exact_re),
+  struct data d = {n, new_array(n * sizeof *d.re), new_array(n * sizeof *d.im), new_array(n * sizeof *d.exact_re),
                    new_array(n * sizeof *d.exact_im)};
   uint32_t state = n;
   for (uint32_t i = 0; i < n; i++) {
@@ -61,14 +35,12 @@ static struct data new_data(uint32_t n) {
     d.exact_re[i] = (double)d.re[i];
     d.exact_im[i] = (double)d.im[i];
   }
-  sl_fft_fill(d.twiddles, n);
   return d;
 }
 
 static void free_data(struct data *d) {
   free(d->re);
   free(d->im);
-  free(d->twiddles);
   free(d->exact_re);
   free(d->exact_im);
 }
@@ -95,16 +67,42 @@ static void transform_exactly(double *re, double *im, double *spare_re, double *
   }
 }
 
+/* ---------------------------------------------------------------------------------------------- transforms */
+
+/* Replaces `re` and `im` by their transform. `memory`: any, shared or scratch. Returns 0 if a GPU has too little shared
+ * memory. */
+static int transform_in(const char *memory, uint32_t block, uint32_t n, float *re, float *im) {
+  const uint32_t offsets[] = {0, n};
+  const char *target = getenv("SLUICE_TEST_TARGET");
+  struct sl_test *t = sl_test_new(SHARED_MEMORY_PLUGIN, "spectrum");
+  sl_test_events(t, 1);
+  sl_test_block(t, block);
+  sl_test_set(t, "size", n);
+  sl_test_set_text(t, "memory", memory);
+  sl_test_input(t, "signals", "offsets", offsets, 2);
+  sl_test_input(t, "signals", "re", re, n);
+  sl_test_input(t, "signals", "im", im, n);
+  const int status = sl_test_run(t);
+  const int is_absent = status == SL_EDEVICE && target && strcmp(target, "cuda") == 0 && n > 4096 &&
+                        strstr(sl_test_messages(t), "the device has");
+  if (status != SL_OK && !is_absent) fail_msg("n = %u: %s", n, sl_test_messages(t));
+  memcpy(re, sl_test_output(t, "spectra", "re"), n * sizeof *re);
+  memcpy(im, sl_test_output(t, "spectra", "im"), n * sizeof *im);
+  sl_test_free(t);
+  return !is_absent;
+}
+
+static void transform(uint32_t n, float *re, float *im) { assert_true(transform_in("any", 256, n, re, im)); }
+
 /* -------------------------------------------------------------------------------------------------- cases */
 
 static void the_error_is_within_its_bound(void **state) {
   (void)state;
-  for (uint32_t n = 2; n <= SL_FFT_SIZE_MAX; n *= 2) {
+  for (uint32_t n = 2; n <= VALUES_MAX; n *= 2) {
     struct data d = new_data(n);
     double *spare_re = new_array(n * sizeof *spare_re), *spare_im = new_array(n * sizeof *spare_im);
     double squares = 0.0, errors = 0.0, largest = 0.0;
-    const struct fft_args args = {d.re, d.im, n, d.twiddles};
-    assert_int_equal(SL_LAUNCH(&launch, transform, sl_make_grid(SL_GRID_BLOCKS, 1), args), SL_OK);
+    transform(n, d.re, d.im);
     transform_exactly(d.exact_re, d.exact_im, spare_re, spare_im, n);
     for (uint32_t i = 0; i < n; i++) {
       const double off_re = (double)d.re[i] - d.exact_re[i], off_im = (double)d.im[i] - d.exact_im[i];
@@ -124,16 +122,21 @@ static void the_error_is_within_its_bound(void **state) {
 
 static void shared_memory_and_scratch_give_the_same_bits(void **state) {
   (void)state;
-  for (uint32_t n = 2; n <= IN_SHARED; n *= 2) {
-    struct data in_scratch = new_data(n), in_shared = new_data(n);
-    const struct fft_args args = {in_scratch.re, in_scratch.im, n, in_scratch.twiddles};
-    const struct fft_args shared_args = {in_shared.re, in_shared.im, n, in_shared.twiddles};
-    assert_int_equal(SL_LAUNCH(&launch, transform, sl_make_grid(SL_GRID_BLOCKS, 1), args), SL_OK);
-    assert_int_equal(SL_LAUNCH(&launch, transform_in_shared, sl_make_grid(SL_GRID_BLOCKS, 1), shared_args), SL_OK);
-    assert_memory_equal(in_scratch.re, in_shared.re, n * sizeof(float));
-    assert_memory_equal(in_scratch.im, in_shared.im, n * sizeof(float));
+  static const uint32_t blocks[] = {32, 96, 256, 1024};
+  for (uint32_t n = 2; n <= SHARED_MAX; n *= 2) {
+    struct data in_scratch = new_data(n);
+    assert_true(transform_in("scratch", 64, n, in_scratch.re, in_scratch.im));
+    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
+      struct data in_shared = new_data(n);
+      if (transform_in("shared", blocks[b], n, in_shared.re, in_shared.im)) {
+        assert_memory_equal(in_scratch.re, in_shared.re, n * sizeof(float));
+        assert_memory_equal(in_scratch.im, in_shared.im, n * sizeof(float));
+      } else {
+        print_message("not in shared memory: n = %u\n", n);
+      }
+      free_data(&in_shared);
+    }
     free_data(&in_scratch);
-    free_data(&in_shared);
   }
 }
 
@@ -142,9 +145,8 @@ static void the_inverse_restores_the_values(void **state) {
   (void)state;
   for (uint32_t n = 2; n <= 4096; n *= 2) {
     struct data d = new_data(n);
-    const struct fft_args args = {d.re, d.im, n, d.twiddles}, inverse = {d.im, d.re, n, d.twiddles};
-    assert_int_equal(SL_LAUNCH(&launch, transform, sl_make_grid(SL_GRID_BLOCKS, 1), args), SL_OK);
-    assert_int_equal(SL_LAUNCH(&launch, transform, sl_make_grid(SL_GRID_BLOCKS, 1), inverse), SL_OK);
+    transform(n, d.re, d.im);
+    transform(n, d.im, d.re);
     for (uint32_t i = 0; i < n; i++) {
       assert_true(fabs((double)d.re[i] / n - d.exact_re[i]) < 2e-6);
       assert_true(fabs((double)d.im[i] / n - d.exact_im[i]) < 2e-6);
@@ -158,12 +160,11 @@ static void tones_and_impulses_are_where_they_belong(void **state) {
   (void)state;
   enum { N = 256, F = 37 };
   struct data d = new_data(N);
-  const struct fft_args args = {d.re, d.im, N, d.twiddles};
   for (uint32_t i = 0; i < N; i++) {
     d.re[i] = (float)cos(2.0 * 3.14159265358979323846 * F * i / N);
     d.im[i] = (float)sin(2.0 * 3.14159265358979323846 * F * i / N);
   }
-  assert_int_equal(SL_LAUNCH(&launch, transform, sl_make_grid(SL_GRID_BLOCKS, 1), args), SL_OK);
+  transform(N, d.re, d.im);
   for (uint32_t i = 0; i < N; i++) {
     assert_true(fabsf(d.re[i] - (i == F ? (float)N : 0.0f)) < 1e-4f);
     assert_true(fabsf(d.im[i]) < 1e-4f);
@@ -171,21 +172,25 @@ static void tones_and_impulses_are_where_they_belong(void **state) {
   memset(d.re, 0, N * sizeof *d.re);
   memset(d.im, 0, N * sizeof *d.im);
   d.re[0] = 3.0f;
-  assert_int_equal(SL_LAUNCH(&launch, transform, sl_make_grid(SL_GRID_BLOCKS, 1), args), SL_OK);
+  transform(N, d.re, d.im);
   for (uint32_t i = 0; i < N; i++) assert_true(d.re[i] == 3.0f && d.im[i] == 0.0f);
   free_data(&d);
 }
 
-static uint32_t bits_of(float x) { return sl_bits_from_f32(x) == 0x80000000u ? 0u : sl_bits_from_f32(x); }
+/* Both zeros count as one. */
+static uint32_t bits_of(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits == 0x80000000u ? 0u : bits;
+}
 
 /* The same on every machine, target and block size. */
 static void results_have_the_same_bits_everywhere(void **state) {
   (void)state;
   uint64_t digest = 0;
-  for (uint32_t n = 2; n <= 16384; n *= 2) {
+  for (uint32_t n = 2; n <= SHARED_MAX; n *= 2) {
     struct data d = new_data(n);
-    const struct fft_args args = {d.re, d.im, n, d.twiddles};
-    assert_int_equal(SL_LAUNCH(&launch, transform, sl_make_grid(SL_GRID_BLOCKS, 1), args), SL_OK);
+    transform(n, d.re, d.im);
     for (uint32_t i = 0; i < n; i++) {
       digest = (digest ^ bits_of(d.re[i])) * 0x9e3779b97f4a7c15ull;
       digest = (digest ^ bits_of(d.im[i]) ^ digest >> 29) * 0x9e3779b97f4a7c15ull;

@@ -31,8 +31,6 @@ if(SLUICE_SIMT)
   target_compile_definitions(kernel_warp_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="kernel_warp_test.c" GRID_BLOCKS=1)
   sluice_add_test(lanes_simt_test kernel_simt_test.c NIGHTLY arm64)
   target_compile_definitions(lanes_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="lanes_test.c" GRID_BLOCKS=1)
-  sluice_add_test(fft_simt_test kernel_simt_test.c NIGHTLY arm64)
-  target_compile_definitions(fft_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="fft_test.c" GRID_BLOCKS=1)
   sluice_add_test(launch_simt_test kernel_simt_test.c NIGHTLY arm64)
   target_compile_definitions(launch_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="launch_test.c" GRID_BLOCKS=8)
 

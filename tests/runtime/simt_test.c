@@ -3,8 +3,9 @@
  *
  *   by an error with the lines where threads wait: divergent_barrier, early_return, uneven_loop,
  *   divergent_collective, partial_warp;
- *   by a result that differs from the cpu: missing_barrier, uninitialised_shared at every seed; missing_last_barrier,
- *   order_dependent at most seeds; warp_assumed with warps of 64.
+ *   by an error after the block: past_shared, before_shared;
+ *   by a result that differs from the cpu: missing_barrier, uninitialised_shared, uninitialised_launch at every seed;
+ *   missing_last_barrier, order_dependent at most seeds; warp_assumed with warps of 64.
  */
 #include "simt/simt.h"
 
@@ -81,11 +82,13 @@ static void use_emulator(struct target *t, uint64_t seed, uint32_t warp, uint32_
 }
 
 static int run(struct target *t, const void *args) {
-  const struct sl_launch launch = {.size = sizeof launch,
-                                   .block_threads = t->block_threads,
-                                   .grid_blocks = t->grid_blocks,
-                                   .services = &t->services,
-                                   .backend = t->stream};
+  const struct sl_launch launch = {
+      .size = sizeof launch,
+      .block_threads = t->block_threads,
+      .grid_blocks = t->grid_blocks,
+      .shared_bytes_max = t->device ? sl_simt_shared_bytes(t->device) : SL_HOST_SHARED_BYTES,
+      .services = &t->services,
+      .backend = t->stream};
   return t->algorithm->run(&launch, args);
 }
 
@@ -290,6 +293,15 @@ static void a_warp_operation_needs_the_whole_warp(void **state) {
 static void uninitialised_shared_memory_gives_wrong_results(void **state) {
   (void)state;
   assert_int_equal(wrong_seeds(SIMT_FAULT_uninitialised_shared, 32), MANY_SEEDS);
+  assert_int_equal(wrong_seeds(SIMT_FAULT_uninitialised_launch, 32), MANY_SEEDS);
+}
+
+static void a_write_outside_of_the_launchs_shared_memory_is_an_error(void **state) {
+  (void)state;
+  EXPECT_ERROR(SIMT_FAULT_past_shared, 64, "kernel past_shared, block ",
+               "wrote past the end of its 400 bytes of shared memory");
+  EXPECT_ERROR(SIMT_FAULT_before_shared, 64, "kernel before_shared, block ",
+               "wrote before the beginning of its 400 bytes of shared memory");
 }
 
 static void an_order_dependent_result_differs_between_seeds_and_is_reproducible(void **state) {
@@ -335,11 +347,27 @@ static void bad_blocks_and_a_missing_emulator_are_errors(void **state) {
   target_close(&t);
 }
 
+static void a_launch_has_at_most_the_shared_memory_of_the_setting(void **state) {
+  (void)state;
+  uint32_t sums[FAULTY_EVENTS];
+  char reason[128];
+  struct target t;
+  target_open(&t, "simt_bad", "simt");
+  use_emulator(&t, 1, 32, 64);
+  assert_int_equal(sl_simt_device_set(t.device, "shared", "400", reason, sizeof reason), SL_OK);
+  assert_int_equal(run_faulty(&t, SIMT_FAULT_correct, sums), SL_OK);
+  assert_int_equal(sl_simt_device_set(t.device, "shared", "396", reason, sizeof reason), SL_OK);
+  assert_int_equal(run_faulty(&t, SIMT_FAULT_correct, sums), SL_EDEVICE);
+  assert_string_equal(t.messages, "kernel correct: a block needs 400 bytes of shared memory; the device has 396");
+  target_close(&t);
+}
+
 static void settings_out_of_range_are_refused(void **state) {
   (void)state;
   static const char *const bad[][2] = {
-      {"warp", "16"}, {"warp", "32x"}, {"warp", ""},  {"seed", "-1"},
-      {"seed", ""},   {"seed", " 1"},  {"sead", "1"}, {"seed", "18446744073709551616"}};
+      {"warp", "16"},        {"warp", "32x"},  {"warp", ""},  {"seed", "-1"},
+      {"seed", ""},          {"seed", " 1"},   {"sead", "1"}, {"seed", "18446744073709551616"},
+      {"shared", "1048577"}, {"shared", "64k"}};
   struct sl_device *device;
   char reason[128];
   assert_int_equal(sl_simt_device_open(1, &device, reason, sizeof reason), SL_EDEVICE);
@@ -367,9 +395,11 @@ int main(void) {
       cmocka_unit_test(a_collective_called_from_two_lines_is_an_error),
       cmocka_unit_test(a_warp_operation_needs_the_whole_warp),
       cmocka_unit_test(uninitialised_shared_memory_gives_wrong_results),
+      cmocka_unit_test(a_write_outside_of_the_launchs_shared_memory_is_an_error),
       cmocka_unit_test(an_order_dependent_result_differs_between_seeds_and_is_reproducible),
       cmocka_unit_test(a_kernel_that_assumes_32_lanes_is_wrong_with_64),
       cmocka_unit_test(bad_blocks_and_a_missing_emulator_are_errors),
+      cmocka_unit_test(a_launch_has_at_most_the_shared_memory_of_the_setting),
       cmocka_unit_test(settings_out_of_range_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

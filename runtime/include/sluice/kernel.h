@@ -59,10 +59,17 @@ enum { SL_SORT_ROWS = 8 };
  *   SL_PER_NODE(count)        one block per node of a family          SL_FOR_NODES
  *   SL_PER_CHUNK(count)       one block per part of the work          a loop of the kernel's own
  *
- * The number of items is unknown at the launch: the loops stride, and are correct with any grid. */
+ * The number of items is unknown at the launch: the loops stride, and are correct with any grid.
+ *
+ * The `__shared__` variables of a kernel have at most 48 kB, of sizes known to the compiler. More shared memory, or of
+ * a size chosen in `run`, is requested with the grid:
+ *   SL_LAUNCH(l, NAME, sl_grid_with_shared(SL_PER_EVENT, bytes), *a)
+ * In the kernel, sl_shared_memory() returns its address, aligned to 16 bytes. Its contents are undefined when a block
+ * begins. l->shared_bytes_max is the most that the device has; a launch that requests more is an error. `bytes` must
+ * not depend on the number of threads, which a launch may increase. */
 enum { SL_GRID_EVENTS, SL_GRID_EVENT_THREADS, SL_GRID_THREADS, SL_GRID_BLOCKS };
 struct sl_grid {
-  uint32_t kind, reserved;
+  uint32_t kind, shared_bytes;
   uint64_t count;
 };
 #define SL_PER_EVENT                sl_make_grid(SL_GRID_EVENTS, 0)
@@ -76,9 +83,25 @@ struct sl_grid {
 static inline SL_UNUSED struct sl_grid sl_make_grid(uint32_t kind, uint64_t count) {
   struct sl_grid grid;
   grid.kind = kind;
-  grid.reserved = 0;
+  grid.shared_bytes = 0;
   grid.count = count;
   return grid;
+}
+
+/* Returns the grid with `bytes` of shared memory for each block. */
+static inline SL_UNUSED struct sl_grid sl_grid_with_shared(struct sl_grid grid, uint64_t bytes) {
+  grid.shared_bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+  return grid;
+}
+
+/* Reports an error if a block needs more shared memory than the device has. */
+static inline SL_UNUSED int sl_shared_check_(const struct sl_launch *l, const char *kernel, uint32_t bytes,
+                                             uint32_t bytes_max) {
+  if (bytes <= bytes_max) return SL_OK;
+  l->services->message(l->services->context, SL_ERROR,
+                       "kernel %s: a block needs %u bytes of shared memory; the device has %u", kernel, bytes,
+                       bytes_max);
+  return SL_EDEVICE;
 }
 
 static inline SL_UNUSED uint32_t sl_kernel_threads(const struct sl_launch *l, const char *kernel) {
@@ -112,8 +135,8 @@ static inline SL_UNUSED uint32_t sl_grid_blocks(const struct sl_launch *l, struc
 #error "define one of SL_TARGET_CPU, SL_TARGET_SIMT, SL_TARGET_CUDA, SL_TARGET_HIP"
 #endif
 
-/* SL_KERNEL for blocks of up to 1024 threads, which limits a thread to 64 registers: for kernels where more registers
- * would leave too few concurrent blocks for a slice. */
+/* SL_KERNEL for blocks of up to 1024 threads, which limits a thread to 64 registers. A CUDA kernel with more registers
+ * cannot be launched with such blocks, and leaves fewer concurrent blocks for a slice. */
 #if !defined(SL_KERNEL_ANY_BLOCK)
 #define SL_KERNEL_ANY_BLOCK(name, args_type) SL_KERNEL(name, args_type)
 #endif

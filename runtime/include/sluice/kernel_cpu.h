@@ -2,10 +2,33 @@
 #ifndef SLUICE_KERNEL_CPU_H
 #define SLUICE_KERNEL_CPU_H
 
-#define SL_DEVICE                  inline SL_UNUSED
-#define SL_KERNEL(name, args_type) static void name(const args_type a)
+#define SL_DEVICE inline SL_UNUSED
+/* `name`_with_shared_ runs the kernel with shared memory on the stack, where `__shared__` variables are too. */
+#define SL_KERNEL(name, args_type)                                                                                \
+  static void name(const args_type a);                                                                            \
+  static SL_UNUSED __attribute__((noinline)) void name##_with_shared_(const args_type *sl_args, uint32_t bytes) { \
+    sl_shared = __builtin_alloca_with_align(bytes, 8 * SL_SHARED_ALIGNMENT_);                                     \
+    name(*sl_args);                                                                                               \
+    sl_shared = NULL;                                                                                             \
+  }                                                                                                               \
+  static void name(const args_type a)
 /* Launches a kernel with its arguments, from an algorithm's `run`. Evaluates to 0 or an error. */
-#define SL_LAUNCH(l, kernel, grid, args) ((void)(l), (void)(grid), kernel(args), SL_OK)
+#define SL_LAUNCH(l, kernel, grid, args)                                                   \
+  __extension__({                                                                          \
+    const uint32_t sl_bytes = (grid).shared_bytes;                                         \
+    const int sl_launched = sl_shared_check_(l, #kernel, sl_bytes, (l)->shared_bytes_max); \
+    if (sl_launched == SL_OK && sl_bytes) {                                                \
+      const __typeof__(args) sl_args = (args);                                             \
+      kernel##_with_shared_(&sl_args, sl_bytes);                                           \
+    } else if (sl_launched == SL_OK) {                                                     \
+      kernel(args);                                                                        \
+    }                                                                                      \
+    sl_launched;                                                                           \
+  })
+
+enum { SL_SHARED_ALIGNMENT_ = 64 };
+static _Thread_local void *sl_shared SL_UNUSED; /* while a kernel with shared memory runs */
+static SL_DEVICE void *sl_shared_memory(void) { return sl_shared; }
 
 struct sl_dim3 {
   uint32_t x;

@@ -10,6 +10,11 @@
 
 #define SL_DEVICE __device__ inline SL_UNUSED
 
+static SL_DEVICE void *sl_shared_memory(void) {
+  extern __shared__ __attribute__((aligned(16))) unsigned char sl_shared_bytes[];
+  return sl_shared_bytes;
+}
+
 /* The body of a kernel is an inlined function. Two templates of kernels call it: `name`, and `name`_then_scan_ for
  * SL_COUNT_SCAN. Only templates that are launched are compiled. */
 #if defined(SL_TARGET_HIP)
@@ -54,6 +59,19 @@ static inline uint32_t sl_cuda_threads(const struct sl_launch *l, const char *na
   return wide;
 }
 
+/* Permits a kernel to be launched with this much shared memory. Without permission it has 48 kB in all. The permission
+ * is for all that the device has, so that threads that launch the same kernel do not reduce it for each other. */
+static inline int sl_cuda_permit_shared(const struct sl_launch *l, const char *name, const void *kernel,
+                                        uint32_t bytes) {
+  SL_GPU_(FuncAttributes) attributes;
+  if (bytes == 0 || SL_GPU_(FuncGetAttributes)(&attributes, kernel) != SL_GPU_(Success)) return SL_OK;
+  const uint32_t most = l->shared_bytes_max + SL_SHARED_RESERVED, variables = (uint32_t)attributes.sharedSizeBytes;
+  const int status = sl_shared_check_(l, name, bytes < UINT32_MAX - variables ? bytes + variables : bytes, most);
+  if (status == SL_OK && bytes > (uint32_t)attributes.maxDynamicSharedSizeBytes)
+    (void)SL_GPU_(FuncSetAttribute)(kernel, SL_GPU_(FuncAttributeMaxDynamicSharedMemorySize), (int)(most - variables));
+  return status;
+}
+
 static inline int sl_cuda_launched(const struct sl_launch *l, const char *name, uint32_t threads) {
   const SL_GPU_(Error_t) error = SL_GPU_(GetLastError)();
   if (error == SL_GPU_(Success)) return SL_OK;
@@ -66,7 +84,10 @@ template <typename Args>
 static inline int sl_cuda_launch_kernel(const struct sl_launch *l, const char *name, void (*kernel)(Args),
                                         struct sl_grid grid, const Args &args) {
   const uint32_t threads = sl_cuda_threads(l, name, (const void *)kernel, grid);
-  sl_cuda_launch((struct sl_cuda_stream *)l->backend, kernel, sl_grid_blocks(l, grid, threads), threads, args);
+  const int status = sl_cuda_permit_shared(l, name, (const void *)kernel, grid.shared_bytes);
+  if (status < 0) return status;
+  sl_cuda_launch((struct sl_cuda_stream *)l->backend, kernel, sl_grid_blocks(l, grid, threads), threads,
+                 grid.shared_bytes, args);
   return sl_cuda_launched(l, name, threads);
 }
 
@@ -78,7 +99,9 @@ static inline int sl_cuda_launch_count(const struct sl_launch *l, const char *na
   const struct sl_cuda_scan scan = {counts, stream->event_count, stream->scan_blocks,
                                     sl_cuda_bound_of(bound, stream->errors)};
   const uint32_t threads = sl_cuda_threads(l, name, (const void *)kernel, grid);
-  sl_cuda_launch(stream, kernel, sl_grid_blocks(l, grid, threads), threads, args, scan);
+  const int status = sl_cuda_permit_shared(l, name, (const void *)kernel, grid.shared_bytes);
+  if (status < 0) return status;
+  sl_cuda_launch(stream, kernel, sl_grid_blocks(l, grid, threads), threads, grid.shared_bytes, args, scan);
   return sl_cuda_launched(l, name, threads);
 }
 

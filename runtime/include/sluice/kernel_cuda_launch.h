@@ -52,7 +52,7 @@ static inline uint32_t sl_cuda_waits(const void *kernel) {
  * change it. So if kernels of several streams run side by side, kernels with blocks that fit into half of it ask for
  * half; otherwise the driver decides. */
 template <typename Kernel>
-static inline void sl_cuda_divide_memory(Kernel kernel, uint32_t threads, uint32_t is_shared) {
+static inline void sl_cuda_divide_memory(Kernel kernel, uint32_t threads, uint32_t shared_bytes, uint32_t is_shared) {
   enum { HALF = 50 };
   int device = 0, all = 0, of_system = 0, blocks = 0, share = cudaSharedmemCarveoutDefault;
   cudaFuncAttributes attributes;
@@ -60,8 +60,8 @@ static inline void sl_cuda_divide_memory(Kernel kernel, uint32_t threads, uint32
       cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) == cudaSuccess &&
       cudaDeviceGetAttribute(&of_system, cudaDevAttrReservedSharedMemoryPerBlock, device) == cudaSuccess &&
       cudaFuncGetAttributes(&attributes, (const void *)kernel) == cudaSuccess &&
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (int)threads, 0) == cudaSuccess &&
-      2 * blocks * ((int)attributes.sharedSizeBytes + of_system) <= all)
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (int)threads, shared_bytes) == cudaSuccess &&
+      2 * blocks * ((int)attributes.sharedSizeBytes + (int)shared_bytes + of_system) <= all)
     share = HALF;
   (void)cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributePreferredSharedMemoryCarveout, share);
 }
@@ -70,17 +70,18 @@ static inline void sl_cuda_divide_memory(Kernel kernel, uint32_t threads, uint32
 /* Enqueues a kernel that begins with sl_cuda_begin(). Errors are left to cudaGetLastError(). */
 template <typename... Parameters, typename... Arguments>
 static inline void sl_cuda_launch(struct sl_cuda_stream *stream, void (*kernel)(Parameters...), dim3 grid,
-                                  uint32_t threads, const Arguments &...arguments) {
+                                  uint32_t threads, uint32_t shared_bytes, const Arguments &...arguments) {
 #if defined(SL_TARGET_HIP)
-  kernel<<<grid, threads, 0, (hipStream_t)stream->handle>>>(arguments...);
+  kernel<<<grid, threads, shared_bytes, (hipStream_t)stream->handle>>>(arguments...);
 #else
-  sl_cuda_divide_memory(kernel, threads, stream->is_shared);
+  sl_cuda_divide_memory(kernel, threads, shared_bytes, stream->is_shared);
   cudaLaunchAttribute overlap = {};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;
   config.blockDim = threads;
+  config.dynamicSmemBytes = shared_bytes;
   config.stream = (cudaStream_t)stream->handle;
   config.attrs = &overlap;
   config.numAttrs = stream->overlaps && !stream->is_joined && sl_cuda_waits((const void *)kernel);

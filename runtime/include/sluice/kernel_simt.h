@@ -5,7 +5,8 @@
  * indices are read through `sl_simt`, which points to the running block during a launch. A plugin links against
  * nothing: the emulator's functions come with the launch, in sl_launch.backend.
  *
- * __shared__ variables are static, in one section of the plugin that the emulator poisons before each block.
+ * __shared__ variables are static, in one section of the plugin. The emulator poisons this section and the memory of
+ * sl_shared_memory() before each block.
  *
  * With SL_RACE, the plugin also reports each memory access to the emulator (simt_race.h). Without it, the emulator does
  * not detect unsynchronised access to plain variables, because only one fiber runs at a time. A thread that waits for
@@ -65,16 +66,12 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
     (void)sizeof(((kernel)(sl_args), 0)); /* type check */                                      \
     SL_STATIC_ASSERT(sizeof sl_args <= 4096, "a kernel takes at most 4096 bytes of arguments"); \
     const uint32_t sl_threads = sl_kernel_threads(l, #kernel);                                  \
-    const struct sl_simt_launch sl_what = {sizeof sl_what,                                      \
-                                           sl_threads,                                          \
-                                           #kernel,                                             \
-                                           kernel##_thread_,                                    \
-                                           &sl_args,                                            \
-                                           &sl_simt,                                            \
-                                           __start_sl_shared,                                   \
-                                           __stop_sl_shared,                                    \
-                                           sl_grid_blocks(l, grid, sl_threads),                 \
-                                           0};                                                  \
+    const struct sl_grid sl_grid = (grid);                                                      \
+    const struct sl_simt_launch sl_what = {                                                     \
+        sizeof sl_what,      sl_threads,       #kernel,                                         \
+        kernel##_thread_,    &sl_args,         &sl_simt,                                        \
+        __start_sl_shared,   __stop_sl_shared, sl_grid_blocks(l, sl_grid, sl_threads),          \
+        sl_grid.shared_bytes};                                                                  \
     sl_simt_launch(l, &sl_what);                                                                \
   })
 
@@ -87,6 +84,8 @@ __shared__ char sl_shared_anchor;
 
 static SL_UNUSED SL_SIMT_OWN_ int sl_simt_launch(const struct sl_launch *l, const struct sl_simt_launch *what) {
   const struct sl_simt_stream *stream = (const struct sl_simt_stream *)l->backend;
+  const int checked = sl_shared_check_(l, what->kernel, what->shared_bytes, l->shared_bytes_max);
+  if (checked < 0) return checked;
 #if defined(SL_RACE)
   const struct sl_simt_api *api = stream && stream->api && stream->api->version == SL_SIMT_VERSION ? stream->api : NULL;
   if (api && api->size == sizeof(struct sl_simt_api)) {
@@ -107,6 +106,7 @@ static SL_UNUSED SL_SIMT_OWN_ int sl_simt_launch(const struct sl_launch *l, cons
 #define blockIdx  (sl_simt->block_index)
 #define blockDim  (sl_simt->block_dim)
 #define gridDim   (sl_simt->grid_dim)
+static SL_DEVICE void *sl_shared_memory(void) { return sl_simt->shared; }
 #define __restrict__ restrict
 #define SL_UNROLL
 #define SL_ROLLED

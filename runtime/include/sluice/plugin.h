@@ -126,8 +126,11 @@ struct sl_launch {
    * 0. Capacity and errors as for `scan`. */
   int (*scan_items)(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets, const struct sl_bound *bound);
   uint32_t widen; /* CUDA: blocks of SL_PER_EVENT may be this many times as large, because few events are in flight */
-  uint32_t reserved;
+  /* The most bytes that sl_grid_with_shared can request, less those of the kernel's own `__shared__` variables. The
+   * device has SL_SHARED_RESERVED bytes more, for the variables of collectives. */
+  uint32_t shared_bytes_max;
 };
+enum { SL_SHARED_RESERVED = 2048 };
 /* --------------------------------------------------------------------------------------------- algorithms */
 
 enum { SL_KIND_KERNEL, SL_KIND_CONSTANT, SL_KIND_SOURCE, SL_KIND_SINK };

@@ -29,6 +29,7 @@ struct sl_simt_block {
   uint32_t atomics_to_pause; /* decremented by atomics; at 0 another thread may run */
   const struct sl_simt_api *api;
   const struct sl_simt_site *collective; /* collective in which the running thread is, or NULL */
+  void *shared;                          /* shared memory that the launch requested, or NULL */
 };
 
 enum { SL_SIMT_SHUFFLE, SL_SIMT_BALLOT, SL_SIMT_SYNC };
@@ -42,8 +43,8 @@ struct sl_simt_launch {
   const void *args;
   struct sl_simt_block **block; /* set while the kernel runs, NULL after */
   char *shared_begin, *shared_end;
-  uint32_t grid_blocks; /* most blocks */
-  uint32_t reserved;
+  uint32_t grid_blocks;  /* most blocks */
+  uint32_t shared_bytes; /* besides the variables between shared_begin and shared_end */
 };
 
 /* `launch` runs all blocks and returns 0 or an error that it has reported through the launch's services. The other
@@ -71,7 +72,7 @@ struct sl_simt_stream {
 };
 
 SL_STATIC_ASSERT(sizeof(struct sl_simt_site) == 24, "frozen by SL_SIMT_VERSION");
-SL_STATIC_ASSERT(sizeof(struct sl_simt_block) == 40, "frozen by SL_SIMT_VERSION");
+SL_STATIC_ASSERT(sizeof(struct sl_simt_block) == 48, "frozen by SL_SIMT_VERSION");
 SL_STATIC_ASSERT(sizeof(struct sl_simt_launch) == 64, "frozen by SL_SIMT_VERSION");
 SL_STATIC_ASSERT(sizeof(struct sl_simt_api) == 40, "frozen by SL_SIMT_VERSION");
 SL_STATIC_ASSERT(sizeof(struct sl_simt_stream) == 48, "frozen by SL_SIMT_VERSION");

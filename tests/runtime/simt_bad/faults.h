@@ -16,6 +16,9 @@
   F(partial_warp)         \
   F(order_dependent)      \
   F(uninitialised_shared) \
+  F(uninitialised_launch) \
+  F(past_shared)          \
+  F(before_shared)        \
   F(warp_assumed)
 #define SIMT_FAULT_ENUM_(name) SIMT_FAULT_##name,
 enum { SIMT_FAULTS(SIMT_FAULT_ENUM_) SIMT_FAULT_COUNT };

@@ -147,6 +147,38 @@ SL_KERNEL(uninitialised_shared, struct faulty_args) {
   }
 }
 
+/* The sum is in the shared memory of the launch, and never set to 0. */
+SL_KERNEL(uninitialised_launch, struct faulty_args) {
+  uint32_t *sum = (uint32_t *)sl_shared_memory() + FAULTY_ITEMS - 1;
+  SL_FOR_EVENTS (event, a.events) {
+#ifdef SL_TARGET_CPU
+    *sum = 0;
+#endif
+    for (uint32_t i = threadIdx.x; i < FAULTY_ITEMS; i += blockDim.x) atomicAdd(sum, item_value(event, i));
+    __syncthreads();
+    if (threadIdx.x == 0) a.sums.value[event] = *sum;
+    __syncthreads();
+  }
+}
+
+/* The sum is `offset` values from the beginning of the shared memory of the launch. */
+static SL_DEVICE void sum_at(const struct faulty_args *a, int32_t offset) {
+#ifdef SL_TARGET_CPU
+  offset = 0;
+#endif
+  uint32_t *sum = (uint32_t *)sl_shared_memory() + offset;
+  SL_FOR_EVENTS (event, a->events) {
+    if (threadIdx.x == 0) *sum = 0;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < FAULTY_ITEMS; i += blockDim.x) atomicAdd(sum, item_value(event, i));
+    __syncthreads();
+    if (threadIdx.x == 0) a->sums.value[event] = *sum;
+    __syncthreads();
+  }
+}
+SL_KERNEL(past_shared, struct faulty_args) { sum_at(&a, FAULTY_ITEMS); }
+SL_KERNEL(before_shared, struct faulty_args) { sum_at(&a, -1); }
+
 /* Counts the items of a warp's lanes by a vote, in 32 bits. */
 SL_KERNEL(warp_assumed, struct faulty_args) {
   __shared__ uint32_t count;
@@ -169,9 +201,10 @@ SL_KERNEL(warp_assumed, struct faulty_args) {
 }
 
 #define LAUNCH_IF(name) \
-  if (a->fault == SIMT_FAULT_##name) return SL_LAUNCH(l, name, SL_PER_EVENT, *a);
+  if (a->fault == SIMT_FAULT_##name) return SL_LAUNCH(l, name, grid, *a);
 
 static int run(const struct sl_launch *l, const struct faulty_args *a) {
+  const struct sl_grid grid = sl_grid_with_shared(SL_PER_EVENT, FAULTY_ITEMS * sizeof(uint32_t));
   SIMT_FAULTS(LAUNCH_IF)
   return SL_EINVAL;
 }
