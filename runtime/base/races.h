@@ -19,7 +19,7 @@ struct sl_race_node {
   const char *name;
   const struct sl_race_memory *memory;
   uint32_t memory_count;
-  /* Describes the data at a byte of the memory: "tracks.hits.x[12] (event 3)"; beyond it: "12 bytes past the end of
+  /* Describes the data at a byte of the memory: "pulses.members.x[12] (event 3)"; beyond it: "12 bytes past the end of
    * ..." */
   void (*describe)(void *context, uint32_t tag, int64_t byte, char *text, size_t size);
   void *context;

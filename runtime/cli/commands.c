@@ -70,7 +70,7 @@ const struct cli_command cli_commands[] = {
      "measure block sizes, slots and slice sizes, and find the fastest", cli_tune,
      "Each variant changes one value; all variants are run in turn, in several rounds. Digests are compared:\n"
      "a block size that changes a result is an error. Values that are faster beyond the spread go into the overlay.\n\n"
-     "  $ sluice tune graphs/velo.yaml --device cuda --node search --node tracks --blocks 64,128 -o tuned.yaml\n"
+     "  $ sluice tune graphs/velo.yaml --device cuda --node search --node fit --blocks 64,128 -o tuned.yaml\n"
      "  $ sluice tune graphs/velo.yaml --slots 1,2 --slice-events 4,8,16\n"},
     {"completion", "bash|zsh", "the name of a shell", 1, 1, 0,
      "print a script with which a shell completes command lines", cli_completion,

@@ -58,7 +58,7 @@ struct sl_node {
 
 struct sl_output {
   struct sl_port port;
-  const char *name; /* "tracks", or "tracks.port" if the node has several outputs */
+  const char *name; /* "pulses", or "pulses.port" if the node has several outputs */
 };
 
 struct sl_graph {

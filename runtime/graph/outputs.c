@@ -99,7 +99,7 @@ static void expect_outputs(struct sl_draft *draft) {
     const struct sl_algorithm *algorithm = graph->nodes[i].algorithm;
     if (algorithm == NULL || algorithm->kind != SL_KIND_SINK || !algorithm->sink->takes_outputs) continue;
     sl_report_error(draft->reader, draft->nodes[i].mark, graph->nodes[i].name,
-                    "list the ports to write, for example `outputs: [tracks]`",
+                    "list the ports to write, for example `outputs: [pulses]`",
                     "%s writes the outputs of the graph, but the graph has none", graph->nodes[i].use);
   }
 }
@@ -139,6 +139,6 @@ void sl_draft_outputs(struct sl_draft *draft) {
   else if (outputs != NULL && outputs->kind == SL_TREE_LIST)
     add_listed(draft, outputs);
   else if (outputs != NULL)
-    sl_report_error(draft->reader, outputs->mark, NULL, "write `outputs: [tracks]`, or `outputs: all`",
+    sl_report_error(draft->reader, outputs->mark, NULL, "write `outputs: [pulses]`, or `outputs: all`",
                     "`outputs` must be a list of ports or `all`, not `%s`", sl_shown(draft->reader, outputs->text));
 }

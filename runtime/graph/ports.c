@@ -20,7 +20,7 @@ struct search {
   struct sl_draft *draft;
   const struct sl_tree *text;             /* text in the graph */
   const char *user;                       /* name of the node that refers to it, or NULL */
-  const char *required_by;                /* "input `hits`", "`outputs`" */
+  const char *required_by;                /* "input `pulses`", "`outputs`" */
   const struct sl_collection *collection; /* the expected one, or NULL */
   int32_t index;
   const struct sl_node *node;

@@ -179,7 +179,7 @@ uint64_t sl_layout_capacity(const struct sl_layout *layout, uint32_t node, const
 /* Name of a step: the name of its node, or the algorithm of its family. */
 const char *sl_step_name(const struct sl_layout *layout, uint32_t step);
 
-/* Name of a storage for the plan table: "tracks.hit_x", "search.slots (scratch)", "intersection (count) of a.passed
+/* Name of a storage for the plan table: "pulses.member_x", "search.slots (scratch)", "intersection (count) of a.passed
  * b.passed". */
 void sl_layout_name(const struct sl_layout *layout, uint32_t storage, char *text, size_t size);
 

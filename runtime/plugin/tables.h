@@ -36,7 +36,7 @@ int sl_group_field(const struct sl_collection *c, uint32_t bound);
 int sl_item_offsets_field(const struct sl_collection *c, uint32_t bound);
 /* Bound of the group of a PER_SUBITEM, ITEM_OFFSETS or BYTES field; 0 for all other fields. */
 uint32_t sl_group_of(const struct sl_collection *c, uint32_t field);
-/* Writes the name of a bound: "tracks", or "tracks.hit_offsets" if the port has several groups. */
+/* Writes the name of a bound: "pulses", or "pulses.member_offsets" if the port has several groups. */
 void sl_bound_name(const struct sl_member *port, uint32_t bound, char *text, size_t size);
 
 /* Member that a term names, -1 if there is none; *bound for SL_TERM_SUBITEMS, 0 if the term names no group; for

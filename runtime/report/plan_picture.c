@@ -95,8 +95,8 @@ static void write_step_axis(const struct frame *f) {
   }
 }
 
-/* The longest end of the name that fits into a box of that length and breadth: "search.candidates.hits",
- * "candidates.hits", "hits", or NULL. */
+/* The longest end of the name that fits into a box of that length and breadth: "search.candidates.members",
+ * "candidates.members", "members", or NULL. */
 static const char *label_of(const struct sl_plan_bar *bar, double along, double across) {
   if (along < FONT + 1 || across < FONT + 1) return NULL;
   const char *label = bar->name;

@@ -1,6 +1,6 @@
 /* describe.c: explains why a block is stuck, for example
  *
- *   kernel count_hits, block 2 of 3: the threads do not meet: threads 0-15 wait at __syncthreads() at hits.cu:12;
+ *   kernel count, block 2 of 3: the threads do not meet: threads 0-15 wait at __syncthreads() at count.cu:12;
  *   threads 16-31 returned (simt.seed=1, simt.warp=32)
  */
 #include "simt/machine.h"

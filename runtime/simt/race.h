@@ -177,7 +177,7 @@ void race_scan_found(struct race *r, const void *count); /* a scan reads an unwr
 /* race_lines.c */
 struct race_lines *race_lines_open(void); /* NULL if out of memory */
 void race_lines_close(struct race_lines *lines);
-/* Writes the location of the instruction before `code`: "hits.cu:12". */
+/* Writes the location of the instruction before `code`: "count.cu:12". */
 void race_line(struct race_lines *lines, const void *code, char *text, size_t size);
 /* Finds the static variable at the address; *begin is the offset of the address in it. Returns 0 if unknown. */
 int race_variable(struct race_lines *lines, const void *address, char *name, size_t size, uint64_t *begin,

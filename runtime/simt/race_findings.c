@@ -1,7 +1,7 @@
 /* race_findings.c: the text of findings; see race.h. For example
  *
- *   kernel count, thread 5 of block 2 writes kept.count[3] at hits.cu:41, which thread 4 of the block read at
- *   hits.cu:38: no barrier is between them
+ *   kernel count, thread 5 of block 2 writes kept.count[3] at count.cu:41, which thread 4 of the block read at
+ *   count.cu:38: no barrier is between them
  */
 #include "simt/race.h"
 

@@ -100,6 +100,13 @@ cmake --build "$work/dice/build" >"$work/dice.log" 2>&1 || fail "$(cat "$work/di
 expect "100% tests passed" ctest --test-dir "$work/dice/build" --output-on-failure
 expect "5000 dice, chi2 " "$sluice" run "$work/dice/dice.yaml" --plugin-path "$work/dice/build/plugins" --slots 2
 
+echo "a search for radio bursts outside the repository"
+cp -r "$source/examples/bursts" "$work/bursts"
+cmake -G Ninja -S "$work/bursts" -B "$work/bursts/build" -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_C_FLAGS=-Werror \
+  -D CMAKE_CUDA_COMPILER= >"$work/bursts.log" 2>&1 || fail "$(cat "$work/bursts.log")"
+cmake --build "$work/bursts/build" >"$work/bursts.log" 2>&1 || fail "$(cat "$work/bursts.log")"
+expect "100% tests passed" ctest --test-dir "$work/bursts/build" --output-on-failure
+
 echo "a selection line outside the repository"
 mkdir "$work/line"
 cp -r "$source/examples" "$source/graphs" "$work/line"

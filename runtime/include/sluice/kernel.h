@@ -198,8 +198,8 @@ static SL_DEVICE uint32_t sl_grid_threads(void) { return gridDim.x * blockDim.x;
 /* Distributes the items of the events on a list over the threads. Without a list (all events), the items of the slice
  * are contiguous, so that no warp is partly idle at the end of an event; with a list, event by event, one block per
  * event.
- *   SL_FOR_ITEMS(i, a.events, a.tracks.offsets) { ... }                               no `break`
- *   SL_FOR_SUBITEMS(i, a.events, a.tracks.offsets, a.tracks.hit_offsets) { ... } */
+ *   SL_FOR_ITEMS(i, a.events, a.pulses.offsets) { ... }                               no `break`
+ *   SL_FOR_SUBITEMS(i, a.events, a.pulses.offsets, a.pulses.member_offsets) { ... } */
 #define SL_FOR_ITEMS(i, list, offsets)         SL_FOR_RANGES_ (i, 1, list, (offsets)[sl_event])
 #define SL_FOR_SUBITEMS(i, list, offsets, sub) SL_FOR_RANGES_ (i, 1, list, (sub)[(offsets)[sl_event]])
 /* `at`: expression for the first item of the event `sl_event`. The outer loop is over events, or has one iteration. A

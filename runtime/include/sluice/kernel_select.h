@@ -1,5 +1,5 @@
 /* kernel_select.h: algorithms that select items, or merge the items of two ports, and write them with their subitems
- * (for example, tracks with their hits). Part of kernel.h.
+ * (for example, pulses with their samples). Part of kernel.h.
  *
  * An algorithm defines in small functions which items it selects and how one item and one subitem are written. The
  * macros below define the kernels and `int NAME_run(const struct sl_launch *l, const struct NAME_args *a)`, which is

@@ -1,8 +1,8 @@
 /* lanes.h: kernels that process SL_LANES items at a time, from one source: 8 on cpu, in vectors, and 1 per thread
  * elsewhere.
  *
- *   SL_FOR_ITEMS_LANES (i, count, a.events, a.tracks.offsets) {    items i to i + count - 1, at most SL_LANES
- *     const sl_f32s x = sl_f32s_load(a.tracks.x + i, count);       lanes from `count` on repeat the last item
+ *   SL_FOR_ITEMS_LANES (i, count, a.events, a.points.offsets) {    items i to i + count - 1, at most SL_LANES
+ *     const sl_f32s x = sl_f32s_load(a.points.x + i, count);       lanes from `count` on repeat the last item
  *     const sl_i32s is_near = SL_MASK(sl_f32s_abs(x) < a.limit);
  *     sl_f32s_store(a.out.x + i, sl_f32s_select(is_near, x, sl_f32s_of(0.0f)), count);
  *   }

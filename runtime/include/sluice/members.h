@@ -2,25 +2,25 @@
  * kernels, `make`, sources and sinks get. Macros only; plugin.h includes it and declares the types.
  *
  * One table gives both. An entry is M(KIND, member, ...), with the further arguments of SL_KIND below.
- *   #define SL_ARGS hit_radius_args
- *   #define HIT_RADIUS(M)                                                  \
- *     M(IN, hits, velo_hits, "offsets x y", "any order")                   \
- *     M(OUT, radii, velo_radii, "one per hit", SL_SHARES_OFFSETS(hits))    \
- *     M(F32, near_beam, 10.0, 0.0, 50.0, "mm", "largest radius that counts as near the beam")
- *   SL_ARGUMENTS(hit_radius, HIT_RADIUS);
+ *   #define SL_ARGS radius_args
+ *   #define RADIUS(M)                                                       \
+ *     M(IN, points, plane_points, "offsets x y", "any order")               \
+ *     M(OUT, radii, plane_radii, "one per point", SL_SHARES_OFFSETS(points)) \
+ *     M(F32, near, 10.0, 0.0, 50.0, "m", "largest radius that counts as near")
+ *   SL_ARGUMENTS(radius, RADIUS);
  * expands to
- *   #define SL_ARGS hit_radius_args
- *   struct hit_radius_args {
+ *   #define SL_ARGS radius_args
+ *   struct radius_args {
  *     struct sl_events events;
- *     struct velo_hits_view hits;
- *     struct velo_radii radii;
- *     float near_beam;
+ *     struct plane_points_view points;
+ *     struct plane_radii radii;
+ *     float near;
  *   };
- *   static const struct sl_member hit_radius_members[] = {
+ *   static const struct sl_member radius_members[] = {
  *     SL_EVENTS(),
- *     SL_IN(hits, velo_hits, "offsets x y", "any order"),
- *     SL_OUT(radii, velo_radii, "one per hit", SL_SHARES_OFFSETS(hits)),
- *     SL_F32(near_beam, 10.0, 0.0, 50.0, "mm", "largest radius that counts as near the beam"),
+ *     SL_IN(points, plane_points, "offsets x y", "any order"),
+ *     SL_OUT(radii, plane_radii, "one per point", SL_SHARES_OFFSETS(points)),
+ *     SL_F32(near, 10.0, 0.0, 50.0, "m", "largest radius that counts as near"),
  *   };
  * Use the second form for a struct with members that the runtime does not fill, such as a sink's own.
  */

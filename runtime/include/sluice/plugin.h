@@ -188,7 +188,7 @@ struct sl_algorithm {
 
 /* A former name of an algorithm of this plugin: the error about an unknown algorithm suggests the present name. */
 struct sl_former_name {
-  const char *former;    /* with the plugin name of that time: "tracks.fit" */
+  const char *former;    /* with the plugin name of that time: "pulses.fit" */
   const char *algorithm; /* present name in this plugin: "kalman_filter" */
 };
 

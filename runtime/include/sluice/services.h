@@ -13,14 +13,14 @@ extern "C" {
 /* A property of a node: the value set in the graph, or the default. */
 struct sl_run_setting {
   const char *name;
-  const char *text;             /* value of a string or a field reference ("tracks.tx"), else NULL */
+  const char *text;             /* value of a string or a field reference ("pulses.time"), else NULL */
   double number;                /* value of any other type; of an enumeration: the index of the name, from 0 */
   const struct sl_field *field; /* of a field reference: the field it refers to, else NULL */
 };
 
 /* An output of the graph, in the order of its `outputs:`. */
 struct sl_run_output {
-  const char *name; /* "tracks", or "fit.end_states" if the node has several outputs */
+  const char *name; /* "pulses", or "fit.states" if the node has several outputs */
   const struct sl_collection *collection;
   uint64_t items, digest; /* so far; final in a sink's `finish`. The digest is 0 if none was requested */
   /* TOTAL fields: the sums so far, field by field, `items` entries of `width` values each; else NULL. Sums of an i64

@@ -5,9 +5,9 @@
  *   sl_test_input(t, "banks", "offsets", offsets, 3);      one array per field; copied
  *   sl_test_set(t, "max_scatter", 0.08);
  *   sl_test_set_text(t, "path", "...");
- *   sl_test_budget(t, "hits", 1000);                       capacity of an output; default: from its terms
+ *   sl_test_budget(t, "points", 1000);                     capacity of an output; default: from its terms
  *   assert_int_equal(sl_test_run(t), 0);
- *   const float *x = sl_test_output(t, "hits", "x");
+ *   const float *x = sl_test_output(t, "points", "x");
  *   sl_test_free(t);
  *
  * Works for kernels (sl_test_run runs them on all events, or on sl_test_list), constants (make) and sinks (open,
@@ -58,7 +58,7 @@ SL_TEST_API void sl_test_field(struct sl_test *t, const char *reference, const s
                                const char *field);
 /* Sets the node's name, for services->node_name and SL_NODE_HASH; default: the name of the algorithm. */
 SL_TEST_API void sl_test_node(struct sl_test *t, const char *name);
-/* Sets the capacity of an output's items ("tracks"), or of a group of its subitems ("tracks.hit_offsets"). */
+/* Sets the capacity of an output's items ("pulses"), or of a group of its subitems ("pulses.member_offsets"). */
 SL_TEST_API void sl_test_budget(struct sl_test *t, const char *name, uint32_t capacity);
 SL_TEST_API void sl_test_shared(struct sl_test *t, int shared); /* 1: use `run` even if there is a tuned version */
 SL_TEST_API void sl_test_block(struct sl_test *t, uint32_t threads);
