@@ -50,7 +50,10 @@ with tempfile.TemporaryDirectory() as name:
     data[8] = 64  # channels
     other.write_bytes(data)
     command = [sluice, "run", graph, "--plugin-path", plugins, "-i", samples]
+    zeros = folder / "zeros.bursts"
+    zeros.write_bytes(bytes(5000))
     for options, status, text in ((["-i", other], 1, "channels is 64; the run was planned for 128"),
+                                  (["-i", zeros], 1, "zeros.bursts is no file of power samples"),
                                   (["--set", "raw.channels=64"], 2, "`channels` is 64, but"),
                                   (["--set", "raw.step=400"], 2, "times: blocks need")):
         refused = subprocess.run([*command, *options], capture_output=True, text=True)

@@ -217,6 +217,17 @@ static void check_value(void *context, const char *property, double value) {
   }
 }
 
+static void forward_message(void *context, uint32_t severity, const char *format, ...) {
+  const struct header_check *h = context;
+  const struct sl_services *s = h->reader->services;
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  s->message(s->context, severity, "%s", text);
+}
+
 static int report_file(const struct reader *r, const char *what, const char *reason) {
   const struct sl_services *s = r->services;
   s->message(s->context, SL_ERROR, "%s %s: %s", what, r->inputs->names[r->file], reason);
@@ -228,16 +239,13 @@ static int skip_header(struct reader *r) {
   char reason[128];
   struct header_check check = {r, r->inputs->names[r->file], SL_OK};
   const struct sl_header_calls calls = {
-      .size = sizeof calls, .context = r->services->context, .message = r->services->message};
+      .size = sizeof calls, .context = &check, .set = check_value, .message = forward_message};
   size_t needed = 1;
   while (r->records->header) {
     const int status = sl_bytes_need(&r->bytes, needed, reason, sizeof reason);
     if (status <= 0) return status < 0 ? report_file(r, "cannot read", reason) : 0;
     const size_t count = sl_bytes_count(&r->bytes);
-    struct sl_header_calls with_check = calls;
-    with_check.context = &check;
-    with_check.set = check_value;
-    const int64_t bytes = r->records->header(check.name, r->bytes.buffer + r->bytes.begin, count, &with_check);
+    const int64_t bytes = r->records->header(check.name, r->bytes.buffer + r->bytes.begin, count, &calls);
     if (bytes < 0 || check.status < 0) return check.status < 0 ? check.status : (int)bytes;
     if ((uint64_t)bytes <= count) {
       sl_bytes_skip(&r->bytes, (size_t)bytes);
