@@ -127,36 +127,39 @@ static int check_port(const struct sl_services *s, const struct sl_filling *f, c
   return status;
 }
 
-static int check_names(const struct sl_services *s, const struct sl_algorithm *algorithm,
-                       const struct sl_feed_entry *e) {
+/* Reports an array that is for no field of the source's outputs. */
+static int refuse_name(const struct sl_services *s, const struct sl_filling *f, const struct sl_feed_entry *e,
+                       const struct sl_feed_array *a) {
   char text[320], ports[160] = "";
-  for (uint32_t m = 0; m < algorithm->member_count; m++) {
+  FOR_OUTPUTS (m, f) {
+    const struct sl_member *port = &f->algorithm->members[m];
     const size_t used = strlen(ports);
-    if (algorithm->members[m].kind == SL_MEMBER_OUT && used < sizeof ports)
-      snprintf(ports + used, sizeof ports - used, "%s%s", used ? ", " : "", algorithm->members[m].name);
+    if (strcmp(port->name, a->port) == 0) {
+      snprintf(text, sizeof text, *a->field ? "%s, a %s, has no field %s" : "%s, a %s, has several fields: name one%s",
+               port->name, port->collection->name, *a->field ? a->field : " for each array");
+      return refuse(s, e, text);
+    }
+    snprintf(ports + used, sizeof ports - used, "%s%s", used ? ", " : "", port->name);
   }
+  snprintf(text, sizeof text, "the source has no port %s; it has %s", a->port, ports);
+  return refuse(s, e, text);
+}
+
+static int check_names(const struct sl_services *s, const struct sl_filling *f, const struct sl_feed_entry *e) {
   for (uint32_t i = 0; i < e->array_count; i++) {
-    const int m = sl_member_index(algorithm, e->arrays[i].port);
-    const int is_port = m >= 0 && algorithm->members[m].kind == SL_MEMBER_OUT;
-    if (is_port && field_of(&algorithm->members[m], &e->arrays[i]) >= 0) continue;
-    if (is_port && !*e->arrays[i].field)
-      snprintf(text, sizeof text, "%s, a %s, has several fields: name one for each array", e->arrays[i].port,
-               algorithm->members[m].collection->name);
-    else if (m >= 0 && algorithm->members[m].kind == SL_MEMBER_OUT)
-      snprintf(text, sizeof text, "%s, a %s, has no field %s", e->arrays[i].port,
-               algorithm->members[m].collection->name, e->arrays[i].field);
-    else
-      snprintf(text, sizeof text, "the source has no port %s; it has %s", e->arrays[i].port, ports);
-    return refuse(s, e, text);
+    const int m = sl_member_index(f->algorithm, e->arrays[i].port);
+    const struct sl_member *port = m < 0 ? NULL : &f->algorithm->members[m];
+    if (!port || port->kind != SL_MEMBER_OUT || field_of(port, &e->arrays[i]) < 0)
+      return refuse_name(s, f, e, &e->arrays[i]);
   }
   return SL_OK;
 }
 
 int sl_arrays_begin(struct sl_arrays *arrays, const struct sl_services *s, struct sl_filling *f,
                     const struct sl_feed_entry *entry, uint64_t count) {
-  int status = check_names(s, f->algorithm, entry);
-  for (uint32_t m = 0; m < f->algorithm->member_count && status == SL_OK; m++)
-    if (f->algorithm->members[m].kind == SL_MEMBER_OUT) status = check_port(s, f, entry, &f->algorithm->members[m]);
+  int status = check_names(s, f, entry);
+  FOR_OUTPUTS (m, f)
+    if (status == SL_OK) status = check_port(s, f, entry, &f->algorithm->members[m]);
   if (status == SL_OK) *arrays = (struct sl_arrays){entry, 0, entry->number == SL_FEED_COUNTED ? count : entry->number};
   return status;
 }
@@ -167,9 +170,8 @@ int sl_arrays_begin(struct sl_arrays *arrays, const struct sl_services *s, struc
  * `text`. */
 static int is_too_large(const struct sl_arrays *arrays, const struct sl_filling *f, uint64_t event, char *text,
                         size_t size) {
-  for (uint32_t m = 0; m < f->algorithm->member_count; m++) {
+  FOR_OUTPUTS (m, f) {
     const struct sl_member *port = &f->algorithm->members[m];
-    if (port->kind != SL_MEMBER_OUT) continue;
     for (uint32_t b = 0; b < sl_bound_count(port->collection); b++) {
       const struct sl_bound *bound = sl_args_bound(f->args, port, b);
       uint64_t begin, end;
@@ -186,9 +188,8 @@ static int is_too_large(const struct sl_arrays *arrays, const struct sl_filling 
 /* Reserves the items of events [next, next + count): 1, or 0 if they do not fit. */
 static int reserve(const struct sl_arrays *arrays, struct sl_filling *f, uint64_t count) {
   sl_filling_save(f);
-  for (uint32_t m = 0; m < f->algorithm->member_count; m++) {
+  FOR_OUTPUTS (m, f) {
     const struct sl_member *port = &f->algorithm->members[m];
-    if (port->kind != SL_MEMBER_OUT) continue;
     for (uint32_t b = 0; b < sl_bound_count(port->collection); b++) {
       const struct sl_bound *bound = sl_args_bound(f->args, port, b);
       uint64_t begin, end;
@@ -264,8 +265,8 @@ int sl_arrays_append(struct sl_arrays *arrays, const struct sl_services *s, stru
       fill->events[fill->event_count + k] =
           (struct sl_event){.number = arrays->number + arrays->next + k, .offset = e->index, .run = e->run};
     if (is_bad) append_too_large(arrays, s, f, fill, text);
-    for (uint32_t m = 0; m < f->algorithm->member_count && !is_bad; m++)
-      if (f->algorithm->members[m].kind == SL_MEMBER_OUT) copy_port(arrays, f, m, fill->event_count, count);
+    FOR_OUTPUTS (m, f)
+      if (!is_bad) copy_port(arrays, f, m, fill->event_count, count);
     fill->event_count += (uint32_t)count;
     arrays->next += count;
   }

@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FOR_OUTPUTS(m, f)                                     \
-  for (uint32_t m = 0; m < (f)->algorithm->member_count; m++) \
-    if ((f)->algorithm->members[m].kind == SL_MEMBER_OUT)
-
 int sl_filling_has_items(const struct sl_algorithm *a) {
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_OUT) continue;

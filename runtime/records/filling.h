@@ -12,6 +12,10 @@ struct sl_filling {
   uint32_t *saved; /* `used` of all bounds before the current event; SL_BOUNDS_MAX per member */
 };
 
+#define FOR_OUTPUTS(m, f)                                     \
+  for (uint32_t m = 0; m < (f)->algorithm->member_count; m++) \
+    if ((f)->algorithm->members[m].kind == SL_MEMBER_OUT)
+
 /* 1 if an output has items, subitems or bytes, so that an event's place depends on the events before it. */
 int sl_filling_has_items(const struct sl_algorithm *a);
 /* 0, or SL_ENOMEM. */

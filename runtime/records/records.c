@@ -41,13 +41,12 @@ struct reader {
   struct found *found;
   uint64_t record_count; /* records so far: the number of the next event */
   /* files */
-  const struct sl_inputs *inputs;
-  struct sl_inputs own_inputs;
+  struct sl_inputs inputs;
   uint32_t file; /* the current input */
   uint32_t is_open;
   struct sl_bytes bytes;
   size_t overlap; /* bytes at the beginning of the buffer that were part of the last record */
-  uint64_t done_bytes, total_bytes;
+  uint64_t done_bytes;
   /* feed */
   struct sl_feed_entry entries[ENTRIES_MAX];
   uint32_t entry, entry_count;
@@ -85,7 +84,7 @@ static int report_bad(const struct reader *r, const struct sl_event *event, uint
   const struct sl_services *s = r->services;
   const uint32_t severity = r->is_strict ? SL_ERROR : SL_WARNING;
   const char *end = r->is_strict ? "; the run ends here, since the source is strict" : "";
-  const char *file = r->inputs && event->file < r->inputs->path_count ? r->inputs->names[event->file] : "";
+  const char *file = event->file < r->inputs.path_count ? r->inputs.names[event->file] : "";
   if (s->feed)
     s->message(s->context, severity, "entry %" PRIu64 " of the feed (record %" PRIu64 "): %s%s", event->offset, record,
                text, end);
@@ -183,15 +182,24 @@ static int64_t unpack_found(struct reader *r, const void *args, struct sl_fill *
   return count;
 }
 
-/* Length of the record at `bytes`: at least 1, and more than `count` if it is not complete; 0 if it cannot be found,
- * with the text in `u`. */
-static size_t length_of(struct reader *r, const void *args, const unsigned char *bytes, size_t count,
-                        struct sl_unpack *u) {
+/* Finds the record at the beginning of `left` bytes; `is_end`: no bytes follow. Returns its length; more than `left` if
+ * it is not complete; 0 if it cannot be found, with the text in f->unpack. Without `length` all bytes are one record.
+ */
+static size_t find_record(struct reader *r, const void *args, const unsigned char *bytes, size_t left, int is_end,
+                          struct found *f) {
+  struct sl_unpack *u = &f->unpack;
   begin_record(u);
-  const uint64_t length = r->records->length(r->state, args, bytes, count, u);
+  uint64_t length = r->records->length ? r->records->length(r->state, args, bytes, left, u) : left;
+  if (length == 0) u->fail(u, "its length is 0");
   if (u->result == SL_UNPACK_FAILED) return 0;
-  if (length == 0) fail_record(u, "its length is 0");
-  return length > SIZE_MAX / 4 ? SIZE_MAX / 4 : (size_t)length;
+  const int is_rest = length > left && is_end && r->records->takes_rest;
+  if (length > left && !is_rest) return length > SIZE_MAX / 4 ? SIZE_MAX / 4 : (size_t)length;
+  if (is_rest) length = left;
+  f->bytes = bytes;
+  f->count = (size_t)length;
+  f->step = is_rest || u->step == 0 || u->step > length ? f->count : (size_t)u->step;
+  f->ends_entry = 0;
+  return f->count;
 }
 
 /* ---------------------------------------------------------------------------------------------------- files */
@@ -230,14 +238,14 @@ static void forward_message(void *context, uint32_t severity, const char *format
 
 static int report_file(const struct reader *r, const char *what, const char *reason) {
   const struct sl_services *s = r->services;
-  s->message(s->context, SL_ERROR, "%s %s: %s", what, r->inputs->names[r->file], reason);
+  s->message(s->context, SL_ERROR, "%s %s: %s", what, r->inputs.names[r->file], reason);
   return SL_EIO;
 }
 
 /* Reads and skips the header of the current input: 1; 0 if its bytes have not arrived; or an error. */
 static int skip_header(struct reader *r) {
   char reason[128];
-  struct header_check check = {r, r->inputs->names[r->file], SL_OK};
+  struct header_check check = {r, r->inputs.names[r->file], SL_OK};
   const struct sl_header_calls calls = {
       .size = sizeof calls, .context = &check, .set = check_value, .message = forward_message};
   size_t needed = 1;
@@ -264,7 +272,7 @@ static int skip_header(struct reader *r) {
 static int open_file(struct reader *r) {
   char reason[128];
   if (r->is_open == 0) {
-    if (sl_bytes_open(&r->bytes, r->inputs->paths[r->file], reason, sizeof reason) < 0)
+    if (sl_bytes_open(&r->bytes, r->inputs.paths[r->file], reason, sizeof reason) < 0)
       return report_file(r, "cannot open", reason);
     r->is_open = 1;
     r->overlap = 0;
@@ -304,14 +312,9 @@ static uint32_t find_records(struct reader *r, const void *args, uint32_t most, 
   while (count < most && sl_bytes_count(&r->bytes) > at) {
     struct found *f = &r->found[count];
     const size_t left = sl_bytes_count(&r->bytes) - at;
-    f->bytes = r->bytes.buffer + r->bytes.begin + at;
-    *length = length_of(r, args, f->bytes, left, &f->unpack);
-    const int is_rest = *length > left && r->bytes.has_ended && r->records->takes_rest;
-    if (*length == 0 || (*length > left && !is_rest)) return count;
-    f->count = is_rest ? left : *length;
-    f->step = is_rest || f->unpack.step == 0 || f->unpack.step > f->count ? f->count : (size_t)f->unpack.step;
+    *length = find_record(r, args, r->bytes.buffer + r->bytes.begin + at, left, r->bytes.has_ended, f);
+    if (*length == 0 || *length > left) return count;
     f->offset = r->bytes.offset + at;
-    f->ends_entry = 0;
     at += f->step;
     count++;
     *length = 1;
@@ -398,19 +401,14 @@ static uint32_t find_in_packets(struct reader *r, const void *args, uint32_t mos
     while (at < e->packet_bytes && count < most) {
       struct found *f = &r->found[count];
       const size_t left = e->packet_bytes - at;
-      f->bytes = (const unsigned char *)e->packet + at;
-      const size_t length = r->records->length ? length_of(r, args, f->bytes, left, &f->unpack) : left;
-      const int is_rest = length > left && r->records->takes_rest;
-      if (length == 0 || (length > left && !is_rest)) {
+      const size_t length = find_record(r, args, (const unsigned char *)e->packet + at, left, 1, f);
+      if (length == 0 || length > left) {
         *fault = length == 0 ? f->unpack.text : "the packet ends within the record";
         return count;
       }
-      f->count = is_rest ? left : length;
-      const uint64_t step = r->records->length ? f->unpack.step : 0;
-      f->step = is_rest || step == 0 || step > f->count ? f->count : (size_t)step;
       f->offset = e->index;
       at += f->step;
-      f->ends_entry = at >= e->packet_bytes || (f->step < f->count && at + (f->count - f->step) >= e->packet_bytes);
+      f->ends_entry = at + (f->count - f->step) >= e->packet_bytes; /* no bytes beyond this record */
       if (f->ends_entry) at = e->packet_bytes;
       count++;
     }
@@ -479,14 +477,13 @@ static int fill_slice(struct sl_record_reader *reader, const struct sl_services 
   sl_filling_begin(&r->filling, args);
   while (more == 1 && fill->event_count < fill->events_max) {
     const uint32_t before = fill->event_count;
-    if (!s->feed && r->file == r->inputs->path_count) break;
+    if (!s->feed && r->file == r->inputs.path_count) break;
     more = s->feed ? step_feed(r, args, fill) : step_file(r, args, fill);
     if (before == 0 && fill->event_count > 0) r->slice_ns = sl_now_ns();
   }
   fill->progress_done = s->feed ? r->taken : r->done_bytes + r->bytes.offset;
-  fill->progress_total = r->total_bytes;
   if (more < 0) return more;
-  return s->feed ? !(r->feed_has_ended && r->entry == r->entry_count) : r->file < r->inputs->path_count;
+  return s->feed ? !(r->feed_has_ended && r->entry == r->entry_count) : r->file < r->inputs.path_count;
 }
 
 static void close_reader(struct sl_record_reader *reader) {
@@ -508,8 +505,7 @@ static int open_reader(const struct sl_services *s, const void *args, const stru
   r->base.close = close_reader;
   r->services = s;
   r->node = node;
-  r->own_inputs = *inputs;
-  r->inputs = &r->own_inputs;
+  r->inputs = *inputs;
   r->bytes.descriptor = -1;
   r->has_items = (uint32_t)sl_filling_has_items(node->algorithm);
   r->is_strict = property_of(node, "strict", 0);
