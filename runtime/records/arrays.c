@@ -148,8 +148,8 @@ static int refuse_name(const struct sl_services *s, const struct sl_filling *f, 
 static int check_names(const struct sl_services *s, const struct sl_filling *f, const struct sl_feed_entry *e) {
   for (uint32_t i = 0; i < e->array_count; i++) {
     const int m = sl_member_index(f->algorithm, e->arrays[i].port);
-    const struct sl_member *port = m < 0 ? NULL : &f->algorithm->members[m];
-    if (!port || port->kind != SL_MEMBER_OUT || field_of(port, &e->arrays[i]) < 0)
+    const struct sl_member *members = f->algorithm->members;
+    if (m < 0 || members[m].kind != SL_MEMBER_OUT || field_of(&members[m], &e->arrays[i]) < 0)
       return refuse_name(s, f, e, &e->arrays[i]);
   }
   return SL_OK;
