@@ -41,11 +41,17 @@ int main(int argc, char **argv) {
   const uint32_t bursts = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 20,
                  samples = SAMPLES + ((bursts + 1) * GAP / STEP) * STEP;
   state = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
-  double *power = argc > 1 ? malloc((size_t)samples * CHANNELS * sizeof *power) : NULL;
-  FILE *file = power ? fopen(argv[1], "wb") : NULL;
-  if (!file) {
+  if (argc < 2) {
     fprintf(stderr, "usage: make_samples FILE [BURSTS [SEED]]\n");
     return 2;
+  }
+  FILE *file = fopen(argv[1], "wb");
+  double *power = malloc((size_t)samples * CHANNELS * sizeof *power);
+  if (!file || !power) {
+    fprintf(stderr, "make_samples: %s: %s\n", argv[1], file ? "no memory" : "cannot be written");
+    if (file) fclose(file);
+    free(power);
+    return 1;
   }
   for (size_t i = 0; i < (size_t)samples * CHANNELS; i++) power[i] = noise();
   for (uint32_t b = 0; b < bursts; b++) {
