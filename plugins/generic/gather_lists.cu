@@ -29,9 +29,9 @@ static const struct sl_member gather_lists_members[] = {
     SL_EVENTS(),
     SL_LIST_IN(lists, sl_event_list, "count numbers", "event lists; their order gives their indices"),
     SL_OUT(decisions, generic_decisions, "indices of the lists that contain each event",
-           SL_ITEMS(SL_ONE(SL_EVENT_ENTRIES_TERM(lists)))),
+           SL_ITEMS(SL_ONE(SL_EVENT_ENTRIES_TERM(lists))), SL_INDEX_NAMES(lists, "list", list)),
     SL_OUT(totals, generic_list_totals, "number of events on each list, over the run",
-           SL_ITEMS(SL_ONE(SL_ENTRIES_TERM(lists)))),
+           SL_ITEMS(SL_ONE(SL_ENTRIES_TERM(lists))), SL_ENTRY_NAMES(lists, "list")),
     /* ceil(E / 32) chunks need at most this */
     SL_SCRATCH(words, u32, "one word per list and 32 events, one bit per event",
                SL_SUM(SL_EVENT_ENTRIES_SCALED(lists, 1, 32, 0), SL_ENTRIES_TERM(lists))),

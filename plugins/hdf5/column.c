@@ -38,10 +38,11 @@ static hid_t type_of(uint32_t type) {
 
 /* -------------------------------------------------------------------------------------------- attributes */
 
-static int set_attribute(hid_t object, const char *name, hid_t type, const void *value) {
-  const hid_t space = H5Screate(H5S_SCALAR);
+/* `count` 0: one value. */
+static int set_attribute(hid_t object, const char *name, hid_t type, const void *values, hsize_t count) {
+  const hid_t space = count > 0 ? H5Screate_simple(1, &count, NULL) : H5Screate(H5S_SCALAR);
   const hid_t attribute = space < 0 ? -1 : H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-  int status = attribute < 0 || H5Awrite(attribute, type, value) < 0 ? -1 : 0;
+  int status = attribute < 0 || H5Awrite(attribute, type, values) < 0 ? -1 : 0;
   if (attribute >= 0 && H5Aclose(attribute) < 0) status = -1;
   if (space >= 0) H5Sclose(space);
   return status;
@@ -64,7 +65,14 @@ static hid_t text_type(void) {
 
 int hdf5_set_text(hid_t object, const char *name, const char *text) {
   const hid_t type = text_type();
-  const int status = type < 0 ? -1 : set_attribute(object, name, type, &text);
+  const int status = type < 0 ? -1 : set_attribute(object, name, type, &text, 0);
+  if (type >= 0) H5Tclose(type);
+  return status;
+}
+
+int hdf5_set_texts(hid_t object, const char *name, const char *const *texts, uint32_t count) {
+  const hid_t type = text_type();
+  const int status = type < 0 ? -1 : set_attribute(object, name, type, texts, count);
   if (type >= 0) H5Tclose(type);
   return status;
 }
@@ -77,7 +85,7 @@ int hdf5_change_text(hid_t object, const char *name, const char *text) {
 }
 
 int hdf5_set_u64(hid_t object, const char *name, uint64_t value) {
-  return set_attribute(object, name, H5T_NATIVE_UINT64, &value);
+  return set_attribute(object, name, H5T_NATIVE_UINT64, &value, 0);
 }
 
 int hdf5_change_u64(hid_t object, const char *name, uint64_t value) {

@@ -41,6 +41,8 @@ void column_close(struct column *c);
 
 /* Creates a text attribute of a file, group or data set. */
 int hdf5_set_text(hid_t object, const char *name, const char *text);
+/* Creates an attribute with a list of texts; `count` at least 1. */
+int hdf5_set_texts(hid_t object, const char *name, const char *const *texts, uint32_t count);
 int hdf5_set_u64(hid_t object, const char *name, uint64_t value);
 /* Changes an existing text attribute. */
 int hdf5_change_text(hid_t object, const char *name, const char *text);

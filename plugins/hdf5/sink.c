@@ -1,7 +1,7 @@
 /* sink.c: hdf5.sink, writes the outputs of a graph to an HDF5 file: one group per output, one data set per field.
  *
  *   /events         run, number and error of each event, in input order
- *   /OUTPUT         attributes collection, doc, items, digest
+ *   /OUTPUT         attributes collection, doc, items, digest; of named entries label, names, names_of, names_field
  *   /OUTPUT/FIELD   attributes per (event, item, subitem or boundary), unit, doc; for subitems group: the field of
  *   offsets
  *
@@ -116,6 +116,18 @@ static int open_field(struct column *column, hid_t group, const struct sl_collec
   return status;
 }
 
+/* Names of entries, and which field they belong to: see struct sl_names. */
+static int set_names(hid_t group, const struct sl_run_output *output) {
+  static const char *const kinds[] = {
+      [SL_NAMES_OF_ENTRIES] = "entries", [SL_NAMES_OF_BITS] = "bits", [SL_NAMES_OF_INDICES] = "indices"};
+  const struct sl_names *naming = output->naming;
+  int status = hdf5_set_text(group, "label", naming->label);
+  if (status == 0 && output->name_count > 0) status = hdf5_set_texts(group, "names", output->names, output->name_count);
+  if (status == 0) status = hdf5_set_text(group, "names_of", kinds[naming->kind]);
+  if (status == 0 && naming->field) status = hdf5_set_text(group, "names_field", naming->field);
+  return status;
+}
+
 static int open_table(struct table *t, hid_t file, const struct sl_run_output *output, uint32_t compression) {
   t->collection = output->collection;
   t->columns = (struct column *)calloc(t->collection->field_count, sizeof *t->columns);
@@ -124,6 +136,7 @@ static int open_table(struct table *t, hid_t file, const struct sl_run_output *o
   if (!t->columns || !t->subitems || group < 0) return -1;
   int status = hdf5_set_text(group, "collection", t->collection->name);
   if (status == 0) status = hdf5_set_text(group, "doc", t->collection->doc);
+  if (status == 0 && output->naming) status = set_names(group, output);
   for (uint32_t f = 0; f < t->collection->field_count && status == 0; f++)
     status = open_field(&t->columns[f], group, t->collection, f, compression);
   return H5Gclose(group) < 0 ? -1 : status;

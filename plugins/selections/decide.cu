@@ -21,9 +21,10 @@ enum { CHUNK_EVENTS = 32, WORD_LINES = 32 };
   M(LIST_IN, lines, line_decisions, "passed", "decisions of the lines, in the order of their ids")             \
   M(OUT, passed, sl_event_list, "events that pass at least one line")                                          \
   M(OUT, decisions, event_decisions, "lines that an event passes",                                             \
-    SL_ITEMS(SL_SUM(SL_EVENT_ENTRIES_SCALED(lines, 1, 32, 0), SL_EVENTS_TERM(1, 0))))                          \
+    SL_ITEMS(SL_SUM(SL_EVENT_ENTRIES_SCALED(lines, 1, 32, 0), SL_EVENTS_TERM(1, 0))),                          \
+    SL_BIT_NAMES(lines, "line", passed))                                                                       \
   M(OUT, totals, line_totals, "number of events that pass a line, in the whole run",                           \
-    SL_ITEMS(SL_ONE(SL_ENTRIES_TERM(lines))))                                                                  \
+    SL_ITEMS(SL_ONE(SL_ENTRIES_TERM(lines))), SL_ENTRY_NAMES(lines, "line"))                                   \
   M(SCRATCH, words, u32, "one word per line and chunk of 32 events, one bit per event",                        \
     SL_SUM(SL_EVENT_ENTRIES_SCALED(lines, 1, 32, 0), SL_ENTRIES_TERM(lines)))                                  \
   M(SCRATCH, chunk_passed, u32, "one word per chunk: events that pass any line", SL_ONE(SL_EVENTS_TERM(1, 0))) \

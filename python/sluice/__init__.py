@@ -32,6 +32,7 @@ from .histogram import Axis, Histogram
 from .parts import NO_EVENTS, Part, digest_of_totals, index, join_digests
 from .run import Run
 from .source import Bank, Banks, Event, Inputs, Packet
+from .totals import Totals
 
 __all__ = [
     "Arrays",
@@ -67,6 +68,7 @@ __all__ = [
     "SluiceWarning",
     "StaleViewWarning",
     "StateError",
+    "Totals",
     "__version__",
     "describe",
     "devices",

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 COUNTED = (1 << 64) - 1  # SL_FEED_COUNTED
-ABI_VERSION = 11  # SL_ABI_VERSION
+ABI_VERSION = 12  # SL_ABI_VERSION
 
 ERRORS = {
     -1: "SL_ENOMEM",
@@ -189,6 +189,18 @@ class RunOutput(ctypes.Structure):
         ("algorithm", c_char_p),
         ("settings", c_void_p),
         ("setting_count", c_uint32),
+        ("name_count", c_uint32),
+        ("names", c_void_p),
+        ("naming", c_void_p),
+    ]
+
+
+class Names(ctypes.Structure):
+    _fields_ = [
+        ("port", c_char_p),
+        ("label", c_char_p),
+        ("field", c_char_p),
+        ("kind", c_uint32),
         ("reserved", c_uint32),
     ]
 
@@ -280,6 +292,7 @@ MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_batch": Batch,
     "sl_run_setting": RunSetting,
     "sl_run_output": RunOutput,
+    "sl_names": Names,
     "sl_run": Run,
     "sl_feed_options": FeedOptions,
     "sl_feed_block": FeedBlock,
@@ -307,6 +320,11 @@ def addresses_at(address: int, count: int) -> list[int]:
 def decode(text: bytes | None) -> str:
     """Text of the library; "" for NULL. Bytes that are not UTF-8 (file names) are decoded as by os.fsdecode."""
     return text.decode("utf-8", "surrogateescape") if text else ""
+
+
+def texts_at(address: int | None, count: int) -> tuple[str, ...]:
+    """The texts of an array of pointers; () for NULL."""
+    return tuple(decode(text) for text in (c_char_p * count).from_address(address)) if address else ()
 
 
 def count(name: str, value: int, bits: int, least: int = 0) -> int:

@@ -11,6 +11,7 @@ from .collection import Array, Collection, EventList, Field, Schema
 from .errors import Diagnostic
 from .histogram import Histogram
 from .run import Run
+from .totals import Totals
 
 _BOUNDARIES = ("boundary", "item boundary")
 
@@ -30,7 +31,7 @@ class Arrays(OutputsByName):
                 parts.add(batch)
         self.events = parts.events()
         self._outputs = {name: parts.output(name) for name in parts.schemas}
-        self.totals: dict[str, dict[str, Array]] = run.totals
+        self.totals: dict[str, Totals] = run.totals
         self.histograms: dict[str, Histogram] = run.histograms
         self.summary: dict[str, Any] = run.summary
         self.diagnostics: list[Diagnostic] = run.diagnostics
@@ -93,7 +94,7 @@ class _Parts:
             return EventList(schema, self.event_count, lambda: numbers)
         arrays = {field: self.column(name, field) for field in self.fields(schema)}
         fields = {name: _by_event(field) for name, field in schema.fields.items()}
-        whole = Schema(schema.output, schema.collection, schema.doc, fields)
+        whole = dataclasses.replace(schema, fields=fields)
         return Collection(whole, self.event_count, arrays.__getitem__)
 
     def column(self, name: str, field: str) -> Array:

@@ -56,12 +56,21 @@ def _group_name(offsets: str) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Schema:
-    """The collection of an output, known before the graph runs."""
+    """The collection of an output, known before the graph runs.
+
+    names: of the entries of totals, or of what the bits or indices of a field stand for, in order; () if they have
+    none. label: what a name is ("line"). names_of: "entries", "bits", "indices" or "". names_field: the field of the bits
+    or indices.
+    """
 
     output: str
     collection: str
     doc: str
     fields: Mapping[str, Field]
+    names: tuple[str, ...] = ()
+    label: str = ""
+    names_of: str = ""
+    names_field: str = ""
 
     @property
     def is_event_list(self) -> bool:
@@ -80,9 +89,12 @@ class Schema:
         return [f.group for f in self.fields.values() if f.per == "item boundary"]
 
 
-def read_schema(output: str, address: int) -> Schema:
-    """The schema of an output from the struct sl_collection at `address`."""
-    collection = _abi.struct_at(_abi.Collection, address)
+_NAMES_OF = ("", "entries", "bits", "indices")
+
+
+def read_schema(output: _abi.RunOutput) -> Schema:
+    """The schema of an output of a session."""
+    collection = _abi.struct_at(_abi.Collection, output.collection)
     fields: dict[str, Field] = {}
     group = ""
     sizes = {
@@ -106,7 +118,17 @@ def read_schema(output: str, address: int) -> Schema:
             shape=shape,
             dimensions=dimensions,
         )
-    return Schema(output, _abi.decode(collection.name), _abi.decode(collection.doc), fields)
+    schema = Schema(_abi.decode(output.name), _abi.decode(collection.name), _abi.decode(collection.doc), fields)
+    if not output.naming:
+        return schema
+    naming = _abi.struct_at(_abi.Names, output.naming)
+    return dataclasses.replace(
+        schema,
+        names=_abi.texts_at(output.names, output.name_count),
+        label=_abi.decode(naming.label),
+        names_of=_NAMES_OF[naming.kind],
+        names_field=_abi.decode(naming.field) if naming.field else "",
+    )
 
 
 class Group:
@@ -155,8 +177,9 @@ class Collection:
 
     Fields are attributes, or are reached by name: `tracks.x`, `tracks["x"]`. Arrays have the valid entries only.
     Offsets begin at 0: event e has the items [offsets[e], offsets[e + 1]), none if it has an error. `fields` has the
-    unit, doc string and kind of entries of each field; `groups` the groups of subitems, such as `tracks.hits`.
-    KeyError, AttributeError: there is no such field.
+    unit, doc string and kind of entries of each field; `groups` the groups of subitems, such as `tracks.hits`. If the
+    bits or indices of a field have names (`names`), `decisions["Hlt1TrackMVA"]` is an array with a bool for each event: True if
+    the event has this bit or index. A field of the same name comes first. KeyError, AttributeError: there is no such field.
     """
 
     def __init__(self, schema: Schema, events: int, load: Callable[[str], Array]) -> None:
@@ -170,9 +193,29 @@ class Collection:
     def fields(self) -> Mapping[str, Field]:
         return self.schema.fields
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the bits or indices of a field, in order; () if they have none."""
+        return self.schema.names
+
+    def _mask(self, index: int) -> npt.NDArray[np.bool_]:
+        """A bool for each event: True if the event has the bit or index."""
+        offsets, values = self[self.schema.only("boundary") or ""].astype(np.int64), self[self.schema.names_field]
+        if self.schema.names_of == "indices":
+            found = np.concatenate([np.zeros(1, np.int64), np.cumsum(values == index)])
+            return np.asarray(found[offsets[1:]] > found[offsets[:-1]])
+        word = offsets[:-1] + index // 32
+        mask = np.zeros(self.event_count, dtype=np.bool_)
+        inside = word < offsets[1:]
+        mask[inside] = values[word[inside]] >> np.uint32(index % 32) & np.uint32(1) != 0
+        return mask
+
     def __getitem__(self, name: str) -> Array:
         if name not in self.schema.fields:
-            raise KeyError(f"{self.schema.output} has no field {name!r}; it has {', '.join(self.schema.fields)}")
+            if name in self.schema.names:
+                return self._mask(self.schema.names.index(name))
+            known = ", ".join([*self.schema.fields, *self.schema.names])
+            raise KeyError(f"{self.schema.output} has no field {name!r}; it has {known}")
         array = self._arrays.get(name)
         if array is None:
             array = self._arrays[name] = self._load(name)

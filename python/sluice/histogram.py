@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _abi
-from .collection import Array, copy_of_memory, read_schema
+from .collection import Array
+from .totals import read_totals
 
 _BESIDE = 3  # entries besides the bins: values below, above, and not finite
 _DIMENSIONS = {"generic.histogram": [""], "generic.histogram_2d": ["x", "y"]}
@@ -114,19 +115,6 @@ def _axis(settings: dict[str, _abi.RunSetting], prefix: str) -> Axis:
         unit=_abi.decode(field.unit),
         doc=_abi.decode(field.doc),
     )
-
-
-def read_totals(output: _abi.RunOutput) -> dict[str, Array]:
-    """Copies of an output's totals by field: shape (items,), or (items, width); 64-bit integers."""
-    schema = read_schema(_abi.decode(output.name), output.collection)
-    totals: dict[str, Array] = {}
-    address = output.totals or 0
-    for field in schema.fields.values():
-        shape = (output.items,) if field.width == 1 else (output.items, field.width)
-        dtype = np.dtype("i8") if field.dtype.kind == "i" else np.dtype("u8")
-        totals[field.name] = copy_of_memory(address, dtype, shape)
-        address += totals[field.name].nbytes
-    return totals
 
 
 def read_histogram(output: _abi.RunOutput) -> Histogram | None:

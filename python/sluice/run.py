@@ -37,7 +37,8 @@ from .errors import (
     failure,
     warn,
 )
-from .histogram import Histogram, read_histogram, read_totals
+from .histogram import Histogram, read_histogram
+from .totals import Totals, read_totals
 from .source import Entry, Event
 
 Progress = Callable[[int, int, int, float], None]
@@ -69,7 +70,7 @@ class _Exchange:
         self.messages: list[Diagnostic] = []
         self.summary: dict[str, Any] = {}
         self.table = ""
-        self.totals: dict[str, dict[str, Array]] = {}
+        self.totals: dict[str, Totals] = {}
         self.histograms: dict[str, Histogram] = {}
         self.pid = os.getpid()
 
@@ -320,7 +321,7 @@ class Run(Iterator[Batch]):
         exchange.session = weakref.ref(self._session)
         for output in self._session.outputs():
             name = _abi.decode(output.name)
-            exchange.schemas[name] = read_schema(name, output.collection)
+            exchange.schemas[name] = read_schema(output)
         self._thread: threading.Thread | None = None
         self._source_thread: threading.Thread | None = None
         self._over = False
@@ -577,8 +578,9 @@ class Run(Iterator[Batch]):
         return self._finished().table
 
     @property
-    def totals(self) -> dict[str, dict[str, Array]]:
-        """Totals by output and field: 64-bit integers, shape (items,), or (items, width) for a field of several values.
+    def totals(self) -> dict[str, Totals]:
+        """Totals by output: `totals["decide.totals"]["passed"]` is an array with an integer per entry; if the entries have names,
+        `totals["decide.totals"]["Hlt1TrackMVA"]` is the dict of one entry.
         """
         return self._finished().totals
 

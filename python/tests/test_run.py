@@ -129,6 +129,14 @@ def test_unknown_names_are_errors_that_list_the_known_ones(tracks, whole):
     assert "tracks" in whole and "vertices" not in whole and "hits" in dir(whole.tracks)
 
 
+def test_bits_have_the_names_of_lines():
+    arrays = sluice.Graph("hlt1_pp_default.yaml", with_=["output/decisions.yaml"], set={"raw.seed": 3}).arrays(n=60)
+    decisions, totals = arrays.decide.decisions, arrays.totals["decide.totals"]
+    assert len(decisions.names) == len(set(decisions.names)) > 32 and decisions.names == totals.names
+    assert {line: int(decisions[line].sum()) for line in decisions.names} == dict(zip(totals.names, totals["passed"].tolist()))
+    assert totals["passed"].sum() > 5 and totals.label == "line"
+
+
 def test_event_lists_and_totals():
     graph = sluice.Graph("common/velo_tracks.yaml", set={"seed": 3})
     counts = graph.node("counts", "velo.count_tracks")
@@ -146,11 +154,20 @@ def test_event_lists_and_totals():
         assert (len(arrays.busy), len(arrays.rare)) == (passed.sum(), 0)
         assert arrays.totals["lists.totals"]["events"].tolist() == [passed.sum(), 0]
         assert arrays.lists.decisions.list.tolist() == [0] * passed.sum()
+        assert arrays.lists.decisions.names == arrays.totals["lists.totals"].names == ("busy", "rare")
+        assert np.array_equal(arrays.lists.decisions["busy"], passed) and not arrays.lists.decisions["rare"].any()
+        assert arrays.totals["lists.totals"]["busy"] == {"events": passed.sum(), "alone": passed.sum()}
+        assert arrays.summary["totals"]["lists.totals"] == arrays.totals["lists.totals"].by_name()
+        with pytest.raises(KeyError, match="no field or list 'bussy'; there are events, alone, busy, rare"):
+            arrays.totals["lists.totals"]["bussy"]
         expected = expected or arrays.summary["graph_digest"]
         assert arrays.summary["graph_digest"] == expected
         with pytest.raises(KeyError, match="sums over the run: they are in totals"):
             arrays["lists.totals"]
     batch = next(run := graph.run(n=2))
+    assert np.array_equal(batch.lists.decisions["busy"], batch.busy.mask)
+    with pytest.raises(KeyError, match="no field 'bussy'; it has offsets, list, busy, rare"):
+        batch.lists.decisions["bussy"]
     assert batch.busy.mask.shape == (2,) and "lists.totals" not in batch
     with pytest.raises(AttributeError, match="run.totals has them"):
         batch.lists.totals

@@ -162,6 +162,34 @@ static void replace_budgets(struct sl_reader *r, struct sl_tree *root, const str
   }
 }
 
+static int is_ellipsis(const struct sl_tree *item) {
+  return item != NULL && item->kind == SL_TREE_SCALAR && strcmp(item->text, "...") == 0;
+}
+
+static void add_output(struct sl_reader *r, struct sl_tree *list, struct sl_tree *seen, const struct sl_entry *item) {
+  if (item->value != NULL && item->value->kind == SL_TREE_SCALAR) {
+    if (sl_tree_find(seen, item->value->text) != NULL) return;
+    sl_tree_add(r, seen, item->value->text, item->mark, NULL);
+  }
+  sl_tree_add(r, list, item->key, item->mark, item->value);
+}
+
+/* Outputs in which `...` stands for those of the earlier documents; an output that is listed twice counts once. */
+static struct sl_tree *extended_outputs(struct sl_reader *r, struct sl_tree *earlier, struct sl_tree *given) {
+  int extends = 0;
+  for (const struct sl_entry *item = given->first; item != NULL; item = item->next) extends |= is_ellipsis(item->value);
+  if (!extends) return given;
+  if (earlier != NULL && sl_tree_is_all(earlier)) return earlier;
+  struct sl_tree *list = sl_tree_new(r, SL_TREE_LIST, given->mark), *seen = sl_tree_new(r, SL_TREE_MAP, given->mark);
+  for (const struct sl_entry *item = given->first; item != NULL; item = item->next) {
+    if (!is_ellipsis(item->value))
+      add_output(r, list, seen, item);
+    else if (earlier != NULL && earlier->kind == SL_TREE_LIST)
+      for (const struct sl_entry *old = earlier->first; old != NULL; old = old->next) add_output(r, list, seen, old);
+  }
+  return list;
+}
+
 /* Nodes are merged first, so that a changed `use` marks only the budgets of earlier documents. */
 void sl_merge(struct sl_reader *r, struct sl_tree *root, const struct sl_tree *document) {
   const struct sl_tree *nodes = sl_tree_get(document, "nodes");
@@ -177,6 +205,8 @@ void sl_merge(struct sl_reader *r, struct sl_tree *root, const struct sl_tree *d
     if (section == NULL || !should_merge(r, root, section)) continue;
     if (sl_tree_is_null(section->value))
       remove_key(r, root, section, 0);
+    else if (strcmp(section->key, "outputs") == 0 && section->value->kind == SL_TREE_LIST)
+      put(r, root, section, extended_outputs(r, sl_tree_get(root, "outputs"), section->value));
     else
       put(r, root, section, section->value);
   }

@@ -195,14 +195,22 @@ static void write_budgets(const struct sl_metrics *m, FILE *f) {
     fprintf(f, "sluice_buffer_used_max{buffer=\"%s\"} %" PRIu64 "\n", m->statistics->budgets[b].port, m->used_max[b]);
 }
 
+/* Labels of an entry: its name, or its index. */
+static void write_entry(const struct sl_total_summary *t, uint64_t entry, FILE *f) {
+  fprintf(f, "sluice_output_total{output=\"%s\",field=\"%s\",", t->port, t->field);
+  if (t->label)
+    fprintf(f, "%s=\"%s\"", t->label, t->names[entry]);
+  else
+    fprintf(f, "entry=\"%" PRIu64 "\"", entry);
+}
+
 static void write_totals(const struct sl_metrics *m, FILE *f) {
   if (m->statistics->summary.total_count == 0) return;
   describe(f, "sluice_output_total", "counter", "Sum of the counts of a totals output over the run, per entry.");
   for (uint32_t k = 0; k < m->statistics->summary.total_count; k++) {
     const struct sl_total_summary *t = &m->statistics->summary.totals[k];
     for (uint64_t i = 0; i < (uint64_t)t->entries * t->width; i++) {
-      fprintf(f, "sluice_output_total{output=\"%s\",field=\"%s\",entry=\"%" PRIu64 "\"", t->port, t->field,
-              i / t->width);
+      write_entry(t, i / t->width, f);
       if (t->width > 1) fprintf(f, ",value=\"%" PRIu64 "\"", i % t->width);
       fprintf(f, t->is_signed ? "} %" PRId64 "\n" : "} %" PRIu64 "\n", t->values[i]);
     }

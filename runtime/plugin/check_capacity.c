@@ -107,6 +107,39 @@ static int check_sizes(const struct checker *c) {
   return SL_OK;
 }
 
+/* Names of entries come from an earlier list port. */
+static int check_names(const struct checker *c) {
+  static const char *const taken[] = {"output", "field", "value"}; /* other labels of the metrics */
+  const struct sl_names *names = &c->member->names;
+  const struct sl_collection *collection = c->member->collection;
+  if (names->kind == SL_NAMES_NONE) return SL_OK;
+  if (names->kind > SL_NAMES_OF_INDICES) return checker_refuse(c, "names: unknown kind %u", names->kind);
+  const int port = names->port ? sl_member_index(c->algorithm, names->port) : -1;
+  if (port < 0 || c->algorithm->members[port].kind != SL_MEMBER_IN ||
+      !(c->algorithm->members[port].flags & SL_FLAG_LIST))
+    return checker_refuse(c, "names: %s is no list port", names->port ? names->port : "NULL");
+  if (!checker_is_identifier(names->label)) return checker_refuse(c, "names: the label is no identifier");
+  for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+    if (strcmp(names->label, taken[i]) == 0)
+      return checker_refuse(c, "names: the label is `%s`, which already has a meaning in results", names->label);
+  if (names->kind == SL_NAMES_OF_ENTRIES) {
+    const struct sl_term *terms = c->member->capacity.terms;
+    const int is_count = terms[0].kind == SL_TERM_ENTRIES && terms[1].kind == SL_TERM_NONE && terms[0].multiply == 1 &&
+                         terms[0].divide == 1 && terms[0].add == 0 && terms[0].of &&
+                         strcmp(terms[0].of, names->port) == 0;
+    return sl_is_totals(collection) && is_count
+               ? SL_OK
+               : checker_refuse(c, "names: totals with the capacity SL_ONE(SL_ENTRIES_TERM(%s)) are expected",
+                                names->port);
+  }
+  for (uint32_t f = 0; names->field && f < collection->field_count; f++)
+    if (strcmp(collection->fields[f].name, names->field) == 0 && collection->fields[f].type == SL_TYPE_u32 &&
+        collection->fields[f].shape == SL_SHAPE_CODE_PER_ITEM && collection->fields[f].width == 1)
+      return SL_OK;
+  return checker_refuse(c, "names: collection %s has no u32 field %s with one value per item", collection->name,
+                        names->field ? names->field : "NULL");
+}
+
 int check_capacities(const struct checker *c) {
   const struct sl_member *m = c->member;
   if (m->kind == SL_MEMBER_SCRATCH) return check_capacity(c, &m->capacity, 0, 1);
@@ -115,6 +148,7 @@ int check_capacities(const struct checker *c) {
   const int is_totals = sl_is_totals(m->collection);
   if (check_capacity(c, &m->capacity, 0, is_totals || (sl_has_items(m->collection) && !m->shares))) return SL_EPLUGIN;
   if (is_totals && check_totals(c)) return SL_EPLUGIN;
+  if (check_names(c)) return SL_EPLUGIN;
   const uint32_t bounds = sl_bound_count(m->collection);
   for (uint32_t b = 1; b < bounds; b++)
     if (check_capacity(c, &m->sub_capacities[b - 1], b, 1)) return SL_EPLUGIN;

@@ -78,7 +78,7 @@ static void put_list(const char *key, const char *doc, struct sl_json *j) {
 /* A list, or `all`, also as a parameter. */
 static void put_outputs_of_graph(struct sl_json *j) {
   sl_json_begin_object(j, "outputs");
-  sl_json_string(j, "description", "output ports of the graph, NODE or NODE.PORT; or all");
+  sl_json_string(j, "description", "output ports of the graph, NODE or NODE.PORT; ...: those of earlier files; or all");
   put_texts(list_text_or_null, j);
   sl_json_string(j, "pattern", "^(all|.*[$][{].*)$");
   sl_json_end_object(j);

@@ -165,26 +165,6 @@ static void write_budgets(const struct sl_session *s, FILE *file) {
   if (*before == ' ') fprintf(file, "\n");
 }
 
-static void write_total(const struct sl_total_summary *t, uint64_t i, FILE *file) {
-  if (t->is_signed)
-    fprintf(file, t->is_signed ? " %" PRId64 : " %" PRIu64, t->values[i]);
-  else
-    fprintf(file, " %" PRIu64, t->values[i]);
-}
-
-/* A line per field with its first values. */
-static void write_totals(const struct sl_session *s, FILE *file) {
-  enum { SHOWN = 16 };
-  for (uint32_t k = 0; k < sl_session_summary(s)->total_count; k++) {
-    const struct sl_total_summary *t = &sl_session_summary(s)->totals[k];
-    const uint64_t count = (uint64_t)t->entries * t->width;
-    fprintf(file, "total        %s.%s:", t->port, t->field);
-    for (uint64_t i = 0; i < count && i < SHOWN; i++) write_total(t, i, file);
-    if (count > SHOWN) fprintf(file, " ... (%" PRIu64 " in all: --json)", count);
-    fprintf(file, "\n");
-  }
-}
-
 static void write_errors(const struct sl_error_summary *errors, uint32_t count, const char *title, FILE *file) {
   for (uint32_t i = 0; i < count; i++)
     fprintf(file, "%-12s node %s: %s: %" PRIu64 " %s\n", title, errors[i].node, errors[i].reason, errors[i].count,
@@ -327,7 +307,7 @@ void sl_session_write_table(const struct sl_session *s, uint32_t details, FILE *
   write_plan_changes(sum, file);
   if (!is_short) sl_origin_write_constants(s, file);
   if (!is_short || sl_session_options(s)->digest || !has_results(s)) write_outputs(s, file);
-  if (!is_short) write_totals(s, file);
+  sl_totals_write(sum, is_short, file);
   write_budgets(s, file);
   write_results(s, is_short, file);
   if (details & SL_TABLE_PROFILE) write_nodes(s, file);

@@ -283,32 +283,6 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
-static void json_total(struct sl_json *j, const struct sl_total_summary *t, uint64_t value) {
-  if (t->is_signed)
-    sl_json_integer(j, NULL, (int64_t)value);
-  else
-    sl_json_unsigned(j, NULL, value);
-}
-
-/* {OUTPUT: {FIELD: [value of each entry, or list of values]}} */
-static void json_totals(const struct sl_session *s, struct sl_json *j) {
-  const struct sl_summary *sum = sl_session_summary(s);
-  sl_json_begin_object(j, "totals");
-  for (uint32_t k = 0; k < sum->total_count; k++) {
-    const struct sl_total_summary *t = &sum->totals[k];
-    if (k == 0 || sum->totals[k - 1].port != t->port) sl_json_begin_object(j, t->port);
-    sl_json_begin_array(j, t->field);
-    for (uint32_t e = 0; e < t->entries; e++) {
-      if (t->width > 1) sl_json_begin_array(j, NULL);
-      for (uint32_t w = 0; w < t->width; w++) json_total(j, t, t->values[(uint64_t)e * t->width + w]);
-      if (t->width > 1) sl_json_end_array(j);
-    }
-    sl_json_end_array(j);
-    if (k + 1 == sum->total_count || sum->totals[k + 1].port != t->port) sl_json_end_object(j);
-  }
-  sl_json_end_object(j);
-}
-
 /* The graph files merged after the graph. */
 static void json_with(const struct sl_session *s, struct sl_json *j) {
   const char *const *with = sl_session_options(s)->with_paths;
@@ -342,7 +316,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   json_messages(s, &j);
   json_times(s, &j);
   json_tables(s, &j);
-  json_totals(s, &j);
+  sl_totals_json(sum, &j);
   sl_json_end_object(&j);
   return sl_json_finish(&j, file);
 }

@@ -55,6 +55,15 @@ static int open_setting(const struct sl_graph *g, const struct sl_node *node, ui
   return SL_OK;
 }
 
+/* The names of the producers of a list port are those of the entries. */
+static void open_names(const struct sl_node *node, const struct sl_member *member, struct sl_run_output *to) {
+  if (member->names.kind == SL_NAMES_NONE) return;
+  const struct sl_wiring *list = &node->inputs[sl_member_index(node->algorithm, member->names.port)];
+  to->naming = &member->names;
+  to->names = (const char *const *)list->names;
+  to->name_count = list->count;
+}
+
 static int open_output(const struct sl_graph *g, const struct sl_output *from, struct sl_run_output *to) {
   const struct sl_node *node = &g->nodes[from->port.node];
   struct sl_run_setting *settings = calloc(node->algorithm->member_count, sizeof *settings);
@@ -63,6 +72,7 @@ static int open_output(const struct sl_graph *g, const struct sl_output *from, s
   to->collection = node->algorithm->members[from->port.member].collection;
   to->algorithm = node->use;
   to->settings = settings;
+  open_names(node, &node->algorithm->members[from->port.member], to);
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
     const int is_property = member->kind == SL_MEMBER_PROPERTY && member->count == 0;

@@ -65,7 +65,11 @@ int sl_outputs_open(struct sl_outputs *o, const struct sl_setup *s, struct sl_id
                                                                  .entries = (uint32_t)output->items,
                                                                  .width = c->fields[f].width,
                                                                  .is_signed = c->fields[f].type == SL_TYPE_i64,
-                                                                 .values = next};
+                                                                 .values = next,
+                                                                 .names = output->names,
+                                                                 .label = output->naming ? output->naming->label : NULL,
+                                                                 .unit = c->fields[f].unit,
+                                                                 .doc = c->fields[f].doc};
       next += output->items * c->fields[f].width;
     }
   }

@@ -48,7 +48,7 @@ def same_bits():
         ways = [] if BRIEF else [("--slots", 2, "--slice-events", 1), ("--device", "simt", "--slice-events", 4)]
         for way in ways:
             checks.that(digests(run(graph(name), SIX, "--digest", *EVERY_EVENT, *way)) == reference, f"{name} {' '.join(map(str, way))}")
-        checked = digests(run(f"hlt1_pp_{name}_validation.yaml", SIX, "--digest", *EVERY_EVENT))
+        checked = digests(run(f"hlt1_pp_{name}_validation.yaml", SIX, "--with", ROOT / "graphs/output/rates.yaml", "--digest", *EVERY_EVENT))
         checks.that(checked == reference, f"{name}: checks change nothing")
     checks.golden(Path(__file__).with_name("hlt1_digests.txt"), found)
 

@@ -133,6 +133,21 @@ outputs: [split, tally]
         checks.that(file["tally"].attrs["digest"] == summary["outputs"][1]["digest"], "file and summary have the same digest of the totals")
 
 
+def names(checks, folder):
+    """Entries of totals and values that are indices have the names of event lists, also in the metrics."""
+    target, metrics = folder / "names.h5", folder / "names.txt"
+    call("run", ROOT / "graphs/decisions.yaml", "--with", ROOT / "graphs/output/hdf5.yaml", "-n", 50, "-o", target, "--quiet", "--metrics", metrics)
+    expected = ["luminosity", "no_beam", "one_beam", "colliding"]
+    with h5py.File(target) as file:
+        decisions, totals = file["decisions.decisions"].attrs, file["decisions.totals"].attrs
+        checks.that(list(decisions["names"]) == list(totals["names"]) == expected, "outputs have the names of the lists")
+        checks.that(decisions["label"] == totals["label"] == "list" and totals["names_of"] == "entries" and "names_field" not in totals, "totals: names of entries")
+        checks.that((decisions["names_of"], decisions["names_field"]) == ("indices", "list"), "decisions: names of indices")
+        counts = [int(count) for count in file["decisions.totals/events"][:]]
+    found = [f'sluice_output_total{{output="decisions.totals",field="events",list="{name}"}} {count}' for name, count in zip(expected, counts)]
+    checks.that(sum(counts) >= 50 and set(found) <= set(metrics.read_text().splitlines()), "and the metrics")
+
+
 def killed_run(checks, folder):
     """SIGKILL leaves all events up to the last flush."""
     path, target = graph(folder, "velo.yaml", "[tracks]"), folder / "killed.h5"
@@ -231,6 +246,7 @@ def main():
         folder = Path(name)
         whole_file(checks, folder)
         groups_and_totals(checks, folder)
+        names(checks, folder)
         killed_run(checks, folder)
         full_disk(checks, folder)
         stopped_run(checks, folder)

@@ -97,6 +97,13 @@ static void write_tables(FILE *out) {
   M(sl_member, capacity);
   M(sl_member, sub_capacities);
   M(sl_member, dimensions);
+  M(sl_member, names);
+  BEGIN(sl_names);
+  M(sl_names, port);
+  M(sl_names, label);
+  M(sl_names, field);
+  M(sl_names, kind);
+  M(sl_names, reserved);
 }
 
 static void write_calls(FILE *out) {
@@ -122,7 +129,9 @@ static void write_calls(FILE *out) {
   M(sl_run_output, algorithm);
   M(sl_run_output, settings);
   M(sl_run_output, setting_count);
-  M(sl_run_output, reserved);
+  M(sl_run_output, name_count);
+  M(sl_run_output, names);
+  M(sl_run_output, naming);
   BEGIN(sl_run);
   M(sl_run, size);
   M(sl_run, plugin_count);

@@ -33,7 +33,7 @@ def decisions(changes="", names=LINES):
             word = int(row["index"])
             passed = [names[32 * word + bit] for bit in range(32) if int(row["passed"]) >> bit & 1]
             found[int(row["event"])] = found.get(int(row["event"]), []) + passed
-        return found, dict(zip(names, summary["totals"]["decide.totals"]["before_scale"]))
+        return found, {line: totals["before_scale"] for line, totals in summary["totals"]["decide.totals"].items()}
 
 
 recorded = json.load(lzma.open(path))["sequences"]["hlt1_pp_default"]

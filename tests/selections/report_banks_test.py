@@ -46,7 +46,9 @@ with tempfile.TemporaryDirectory() as folder:
     records = list(decode.records(first.read_bytes()))
     reports = [decode.read_event(body, names, number) for _, body in records]
     found = json.loads(summary.read_text())
-    totals = found["totals"]["decide.totals"]
+    named = found["totals"]["decide.totals"]
+    checks.that(list(named) == names, "the totals have the names of the lines")
+    totals = {field: [of[field] for of in named.values()] for field in ("before_scale", "passed", "alone")}
     passed = [sum(i in report["passed"] for report in reports) for i in range(1, len(names) + 1)]
     alone = [sum(report["passed"] == [i] for report in reports) for i in range(1, len(names) + 1)]
     checks.that(totals["passed"] == passed and totals["alone"] == alone, f"{passed} events passed, {alone} no other line")

@@ -12,9 +12,9 @@ import numpy as np
 from .._library import library
 from ..collection import Array
 from ..histogram import Axis, Histogram
+from ..totals import Totals
 from ._folder import Folder, Manifest, write_whole
 
-Totals = dict[str, dict[str, Array]]
 MESSAGES_MAX = 1000
 
 
@@ -35,7 +35,7 @@ class Result:
     error_events: int
     items: dict[str, int]
     digests: dict[str, str]
-    totals: Totals
+    totals: dict[str, Totals]
     histograms: dict[str, Histogram]
     errors: list[dict[str, Any]]
     truncations: list[dict[str, Any]]
@@ -54,7 +54,8 @@ class Result:
                 {"port": port, "items": self.items[port], "digest": digest} for port, digest in self.digests.items()
             ],
             "totals": {
-                port: {name: values.tolist() for name, values in fields.items()} for port, fields in self.totals.items()
+                port: sums.by_name() if sums.names else {name: values.tolist() for name, values in sums.items()}
+                for port, sums in self.totals.items()
             },
             "errors": self.errors,
             "truncations": self.truncations,
@@ -91,14 +92,14 @@ class Sums:
     """
 
     def __init__(self) -> None:
-        self.totals: Totals = {}
+        self.totals: dict[str, Totals] = {}
         self.histograms: dict[str, Histogram] = {}
 
     def take(self, task: dict[str, Any]) -> None:
         """Moves the totals and histograms of a task's result into the sums."""
-        for port, fields in task.pop("totals").items():
-            theirs = self.totals.setdefault(port, {})
-            for name, field in fields.items():
+        for port, totals in task.pop("totals").items():
+            theirs = self.totals.setdefault(port, Totals({}, tuple(totals["names"]), totals["label"]))
+            for name, field in totals["fields"].items():
                 values = np.array(field["values"], np.dtype(field["dtype"]))
                 theirs[name] = theirs[name] + values if name in theirs else values
         for one in task.pop("histograms"):
@@ -114,7 +115,7 @@ def digest_of_totals(fields: dict[str, Array]) -> int:
     return int(library().sl_digest_totals(values.ctypes.data, len(values)))
 
 
-def _digests(tasks: list[dict[str, Any]], totals: Totals) -> dict[str, str]:
+def _digests(tasks: list[dict[str, Any]], totals: dict[str, Totals]) -> dict[str, str]:
     joined: dict[str, int] = {}
     for task in tasks:
         for output in task["outputs"]:
@@ -126,7 +127,7 @@ def _digests(tasks: list[dict[str, Any]], totals: Totals) -> dict[str, str]:
     return {port: f"{digest:016x}" for port, digest in joined.items()}
 
 
-def _items(tasks: list[dict[str, Any]], totals: Totals) -> dict[str, int]:
+def _items(tasks: list[dict[str, Any]], totals: dict[str, Totals]) -> dict[str, int]:
     """Items by output: sums over the tasks; of outputs of totals, the number in any task."""
     items: dict[str, int] = {}
     for task in tasks:

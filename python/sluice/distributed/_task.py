@@ -14,7 +14,8 @@ from .._library import version
 from .._session import Session, Settings
 from ..collection import read_schema
 from ..errors import Error, RunError, SluiceWarning, failure
-from ..histogram import Histogram, read_histogram, read_totals
+from ..histogram import Histogram, read_histogram
+from ..totals import read_totals
 from ..parts import Part, index
 from ._folder import Folder, InputFile, Manifest
 
@@ -68,8 +69,9 @@ def _histogram_as_json(histogram: Histogram) -> dict[str, Any]:
 
 
 def _totals_as_json(output: _abi.RunOutput) -> dict[str, Any]:
-    fields = read_totals(output)
-    return {name: {"dtype": values.dtype.str, "values": values.tolist()} for name, values in fields.items()}
+    totals = read_totals(output)
+    fields = {name: {"dtype": values.dtype.str, "values": values.tolist()} for name, values in totals.items()}
+    return {"fields": fields, "names": list(totals.names), "label": totals.label}
 
 
 def _outcome(session: Session) -> dict[str, Any]:
@@ -81,7 +83,7 @@ def _outcome(session: Session) -> dict[str, Any]:
     outcome["totals"], outcome["histograms"] = {}, []
     for output in session.outputs():
         name = _abi.decode(output.name)
-        if read_schema(name, output.collection).is_totals:
+        if read_schema(output).is_totals:
             outcome["totals"][name] = _totals_as_json(output)
         histogram = read_histogram(output)
         if histogram:

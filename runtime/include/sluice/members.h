@@ -80,7 +80,8 @@
  * SL_SUBITEMS(capacity, ...) with one capacity per group in the order of the fields, SL_DIMENSIONS(term, ...) with one
  * term per dimension in their order: SL_CONSTANT_TERM, SL_PROPERTY_TERM, SL_DIMENSION_TERM or SL_DIMENSION_SCALED of an
  * input. A term refers to the subitems of a port as PORT, or, if the port has several groups, as PORT.FIELD, with the
- * field that begins the group. */
+ * field that begins the group. SL_ENTRY_NAMES, SL_BIT_NAMES and SL_INDEX_NAMES give the entries the names of the
+ * producers of a list port, in all results of a run (struct sl_names). */
 #ifdef __cplusplus
 #define SL_OFFSET_(member, type) (uint32_t) offsetof(struct SL_ARGS, member)
 #else
@@ -178,6 +179,9 @@
 #define SL_ITEMS(...)                        .capacity = __VA_ARGS__
 #define SL_SUBITEMS(...)                     .sub_capacities = {__VA_ARGS__}
 #define SL_DIMENSIONS(...)                   .dimensions = {__VA_ARGS__}
+#define SL_ENTRY_NAMES(port, label)          .names = {#port, label, NULL, SL_NAMES_OF_ENTRIES, 0}
+#define SL_BIT_NAMES(port, label, field)     .names = {#port, label, #field, SL_NAMES_OF_BITS, 0}
+#define SL_INDEX_NAMES(port, label, field)   .names = {#port, label, #field, SL_NAMES_OF_INDICES, 0}
 #define SL_SCRATCH(member, type_, doc_, ...) SL_SCRATCH_(member, type_, doc_, 0, __VA_ARGS__)
 /* Scratch that only the tuned version uses, or only `run`. If the node runs the other version, it is not allocated and
  * the pointer is NULL. */

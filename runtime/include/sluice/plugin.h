@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION  11u
+#define SL_ABI_VERSION  12u
 
 /* ------------------------------------------------------------------------------------------------ members */
 
@@ -56,6 +56,21 @@ enum {
   SL_FLAG_INPUT = 1024   /* PROPERTY of a source, a number: a value of the input's header */
 };
 
+/* Names of the entries of an output: those of the producers of a list port of the same algorithm. */
+struct sl_names {
+  const char *port;  /* the list port; NULL: the entries have no names */
+  const char *label; /* what a producer stands for, in results: "line" */
+  const char *field; /* BITS, INDICES: a u32 field per item; ENTRIES: NULL */
+  uint32_t kind;     /* SL_NAMES_... */
+  uint32_t reserved;
+};
+enum {
+  SL_NAMES_NONE,
+  SL_NAMES_OF_ENTRIES, /* totals, with one entry per producer */
+  SL_NAMES_OF_BITS,    /* the items of an event are words of 32 bits, lowest bit first: one bit per producer */
+  SL_NAMES_OF_INDICES  /* the values are indices of producers, from 0, ascending within an event */
+};
+
 struct sl_member {
   const char *name;
   const char *doc;
@@ -80,6 +95,7 @@ struct sl_member {
   struct sl_capacity capacity;            /* OUT: items; SCRATCH: elements */
   struct sl_capacity sub_capacities[SL_GROUPS_MAX]; /* OUT: subitems or bytes, one per group */
   struct sl_term dimensions[SL_DIMENSIONS_MAX];     /* OUT: sizes of the collection's dimensions */
+  struct sl_names names;                            /* OUT */
 };
 
 /* A field of any collection, named in the graph by `set: { member: NODE.FIELD }`; in all other respects an input. Its
@@ -205,7 +221,7 @@ struct sl_plugin {
   uint32_t former_count;
   const struct sl_former_name *former_names; /* optional */
 };
-SL_STATIC_ASSERT(sizeof(struct sl_member) == 744, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_member) == 776, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 72, "frozen by the ABI");

@@ -18,6 +18,7 @@ struct sl_run_setting {
   const struct sl_field *field; /* of a field reference: the field it refers to, else NULL */
 };
 
+struct sl_names;
 /* An output of the graph, in the order of its `outputs:`. */
 struct sl_run_output {
   const char *name; /* "pulses", or "fit.states" if the node has several outputs */
@@ -30,7 +31,10 @@ struct sl_run_output {
    * without arrays. Rationale: totals are bare counts; the graph defines their meaning. */
   const char *algorithm;
   const struct sl_run_setting *settings;
-  uint32_t setting_count, reserved;
+  uint32_t setting_count;
+  uint32_t name_count;
+  const char *const *names;      /* of the entries, as `naming` describes; NULL: they have none */
+  const struct sl_names *naming; /* plugin.h; NULL: no names */
 };
 
 /* Identity of a run, for sinks that record it. Borrowed until the sink's `close` returns. */
@@ -169,7 +173,7 @@ struct sl_services {
 };
 
 SL_STATIC_ASSERT(sizeof(struct sl_run_setting) == 32, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 64, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 80, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_output_calls) == 104, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_feed_block) == 16, "frozen by the ABI");

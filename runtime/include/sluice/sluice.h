@@ -254,6 +254,9 @@ struct sl_total_summary {
   uint32_t entries, width; /* `width` values per entry */
   uint32_t is_signed;      /* values are int64_t */
   const uint64_t *values;
+  const char *const *names; /* of the entries: see struct sl_run_output; NULL: they have none */
+  const char *label;        /* what an entry is ("line"), or NULL */
+  const char *unit, *doc;   /* of the field */
 };
 struct sl_budget_summary {
   char port[256];
@@ -367,7 +370,8 @@ SL_API const struct sl_summary *sl_session_summary(const struct sl_session *sess
 SL_API const struct sl_run *sl_session_identity(const struct sl_session *session);
 
 /* The run as a table, and as JSON for programs. `details`: SL_TABLE_PROFILE adds the time of each node; SL_TABLE_SHORT
- * leaves out constants, totals, and outputs without a digest if the graph has sinks, and has one line per sink. */
+ * leaves out constants, totals without names, named entries without counts, and outputs without a digest if the
+ * graph has sinks, and has one line per sink. */
 enum { SL_TABLE_PROFILE = 1, SL_TABLE_SHORT = 2 };
 SL_API void sl_session_write_table(const struct sl_session *session, uint32_t details, FILE *file);
 SL_API int sl_session_write_json(const struct sl_session *session, FILE *file);

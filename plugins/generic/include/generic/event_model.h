@@ -10,9 +10,9 @@
 SL_COLLECTION(generic_decisions, GENERIC_DECISIONS_FIELDS, "event lists that contain each event");
 
 /* One entry per list. */
-#define GENERIC_LIST_TOTALS_FIELDS(F)                       \
-  F(events, u32, TOTAL, "", "number of events on the list") \
-  F(alone, u32, TOTAL, "", "number of events on this list only")
+#define GENERIC_LIST_TOTALS_FIELDS(F)                             \
+  F(events, u32, TOTAL, "events", "number of events on the list") \
+  F(alone, u32, TOTAL, "events", "number of events on this list only")
 SL_COLLECTION(generic_list_totals, GENERIC_LIST_TOTALS_FIELDS, "number of events on each event list, over the run");
 
 /* Counts of values over the run. An axis of N bins has N + GENERIC_EXTRA_BINS entries: values below, the bins, values

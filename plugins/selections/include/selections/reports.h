@@ -22,10 +22,10 @@ SL_MATH_FUNCTION uint32_t event_decisions_word(const struct event_decisions_view
 }
 
 /* One entry per line. */
-#define LINE_TOTALS_FIELDS(F)                                                 \
-  F(before_scale, u32, TOTAL, "", "events that would pass with post_scale 1") \
-  F(passed, u32, TOTAL, "", "events that pass")                               \
-  F(alone, u32, TOTAL, "", "events that pass this line and no other")
+#define LINE_TOTALS_FIELDS(F)                                                       \
+  F(before_scale, u32, TOTAL, "events", "events that would pass with post_scale 1") \
+  F(passed, u32, TOTAL, "events", "events that pass")                               \
+  F(alone, u32, TOTAL, "events", "events that pass this line and no other")
 SL_COLLECTION(line_totals, LINE_TOTALS_FIELDS, "number of events that pass a line, in the whole run");
 
 IO_MADE_BANKS(decision_report, decision_report_banks, "HltDecReports banks (type 17)", 17, 3, 0x0100);

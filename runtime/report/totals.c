@@ -1,0 +1,157 @@
+/* totals.c: sums over the run, in the table and in JSON. Totals with named entries have a row, or an object, per
+ * entry.
+ */
+#include "base/json.h"
+#include "report/summary.h"
+#include "session/inspect.h"
+
+#include <sluice/text.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { INDENT = 13, COLUMNS = 120 };
+
+/* Number of fields of the output that the total `k` begins; totals of an output are consecutive. */
+static uint32_t fields_from(const struct sl_summary *sum, uint32_t k) {
+  uint32_t count = 1;
+  while (k + count < sum->total_count && sum->totals[k + count].port == sum->totals[k].port) count++;
+  return count;
+}
+
+/* ----------------------------------------------------------------------------------------------- the table */
+
+static void write_value(const struct sl_total_summary *t, uint64_t value, int width, FILE *file) {
+  if (t->is_signed)
+    fprintf(file, "%*" PRId64, width, (int64_t)value);
+  else
+    fprintf(file, "%*" PRIu64, width, value);
+}
+
+/* One line with the first values. */
+static void write_values(const struct sl_total_summary *t, FILE *file) {
+  enum { SHOWN = 16 };
+  const uint64_t count = (uint64_t)t->entries * t->width;
+  fprintf(file, "total        %s.%s:", t->port, t->field);
+  for (uint64_t i = 0; i < count && i < SHOWN; i++) {
+    fputc(' ', file);
+    write_value(t, t->values[i], 0, file);
+  }
+  if (count > SHOWN) fprintf(file, " ... (%" PRIu64 " in all: --json)", count);
+  fprintf(file, "\n");
+}
+
+static int is_column(const struct sl_total_summary *t) { return t->width == 1; }
+static int counts_events(const struct sl_total_summary *t) { return strcmp(t->unit, "events") == 0; }
+
+static int is_zero(const struct sl_total_summary *fields, uint32_t count, uint32_t entry) {
+  for (uint32_t f = 0; f < count; f++)
+    if (is_column(&fields[f]) && fields[f].values[entry] != 0) return 0;
+  return 1;
+}
+
+/* A value; of a count of events, also its share of all events. */
+static void write_cell(const struct sl_total_summary *t, uint32_t entry, uint64_t events, FILE *file) {
+  char share[32] = "";
+  if (counts_events(t) && events > 0)
+    snprintf(share, sizeof share, "%.3g %%", 100 * (double)t->values[entry] / (double)events);
+  write_value(t, t->values[entry], 14, file);
+  if (counts_events(t)) fprintf(file, " %8s", share);
+}
+
+/* "all 0: Hlt1A, Hlt1B": names of the entries without counts, in lines of at most COLUMNS; `is_short`: their number. */
+static void write_zeros(const struct sl_total_summary *fields, uint32_t count, int is_short, FILE *file) {
+  size_t column = 0;
+  uint32_t zeros = 0;
+  for (uint32_t e = 0; e < fields->entries; e++) zeros += is_zero(fields, count, e) ? 1u : 0u;
+  if (is_short) {
+    if (zeros > 0) fprintf(file, "%*sall 0: %u more (--verbose)\n", INDENT, "", zeros);
+    return;
+  }
+  for (uint32_t e = 0; e < fields->entries; e++) {
+    if (!is_zero(fields, count, e)) continue;
+    const size_t length = strlen(fields->names[e]);
+    if (column > 0) column += (size_t)fprintf(file, ",");
+    if (column == 0 || column + length + 2 > COLUMNS) {
+      if (column > 0) fprintf(file, "\n");
+      column = (size_t)fprintf(file, "%*s%s", INDENT, "", column == 0 ? "all 0:" : "      ");
+    }
+    column += (size_t)fprintf(file, " %s", fields->names[e]);
+  }
+  if (column > 0) fprintf(file, "\n");
+}
+
+/* A row per entry with a count. */
+static void write_rows(const struct sl_total_summary *fields, uint32_t count, uint64_t events, int is_short,
+                       FILE *file) {
+  int name_width = (int)strlen(fields->label);
+  for (uint32_t e = 0; e < fields->entries; e++) {
+    const int length = (int)strlen(fields->names[e]);
+    if (!is_zero(fields, count, e) && length > name_width) name_width = length;
+  }
+  fprintf(file, "total        %s, of %" PRIu64 " %s\n", fields->port, events, sl_plural(events, "event", "events"));
+  fprintf(file, "%*s%-*s", INDENT, "", name_width, fields->label);
+  for (uint32_t f = 0; f < count; f++)
+    if (is_column(&fields[f])) fprintf(file, "%*s", counts_events(&fields[f]) ? 23 : 14, fields[f].field);
+  fprintf(file, "\n");
+  for (uint32_t e = 0; e < fields->entries; e++) {
+    if (is_zero(fields, count, e)) continue;
+    fprintf(file, "%*s%-*s", INDENT, "", name_width, fields->names[e]);
+    for (uint32_t f = 0; f < count; f++)
+      if (is_column(&fields[f])) write_cell(&fields[f], e, events, file);
+    fprintf(file, "\n");
+  }
+  write_zeros(fields, count, is_short, file);
+}
+
+void sl_totals_write(const struct sl_summary *sum, int only_named, FILE *file) {
+  for (uint32_t k = 0; k < sum->total_count; k += fields_from(sum, k)) {
+    const struct sl_total_summary *fields = &sum->totals[k];
+    const uint32_t count = fields_from(sum, k);
+    if (fields->label) write_rows(fields, count, sum->events, only_named, file);
+    for (uint32_t f = 0; f < count; f++)
+      if (!only_named && !(fields->label && is_column(&fields[f]))) write_values(&fields[f], file);
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------------- JSON */
+
+/* The value, or the list of values, of an entry. */
+static void json_entry(struct sl_json *j, const char *key, const struct sl_total_summary *t, uint32_t entry) {
+  const uint64_t *values = t->values + (uint64_t)entry * t->width;
+  if (t->width > 1) sl_json_begin_array(j, key);
+  for (uint32_t w = 0; w < t->width; w++) {
+    const char *own = t->width > 1 ? NULL : key;
+    if (t->is_signed)
+      sl_json_integer(j, own, (int64_t)values[w]);
+    else
+      sl_json_unsigned(j, own, values[w]);
+  }
+  if (t->width > 1) sl_json_end_array(j);
+}
+
+static void json_by_name(struct sl_json *j, const struct sl_total_summary *fields, uint32_t count) {
+  for (uint32_t e = 0; e < fields->entries; e++) {
+    sl_json_begin_object(j, fields->names[e]);
+    for (uint32_t f = 0; f < count; f++) json_entry(j, fields[f].field, &fields[f], e);
+    sl_json_end_object(j);
+  }
+}
+
+static void json_by_field(struct sl_json *j, const struct sl_total_summary *fields, uint32_t count) {
+  for (uint32_t f = 0; f < count; f++) {
+    sl_json_begin_array(j, fields[f].field);
+    for (uint32_t e = 0; e < fields[f].entries; e++) json_entry(j, NULL, &fields[f], e);
+    sl_json_end_array(j);
+  }
+}
+
+void sl_totals_json(const struct sl_summary *sum, struct sl_json *j) {
+  sl_json_begin_object(j, "totals");
+  for (uint32_t k = 0; k < sum->total_count; k += fields_from(sum, k)) {
+    sl_json_begin_object(j, sum->totals[k].port);
+    (sum->totals[k].label ? json_by_name : json_by_field)(j, &sum->totals[k], fields_from(sum, k));
+    sl_json_end_object(j);
+  }
+  sl_json_end_object(j);
+}
