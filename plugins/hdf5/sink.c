@@ -46,7 +46,8 @@ struct sink {
   uint32_t is_open, has_failed, flush_events, table_count;
   uint32_t selects; /* 1: the sink is on an event list */
   uint32_t is_begun;
-  uint64_t events, unflushed_events;
+  uint64_t events, unflushed_events; /* of the present file */
+  uint64_t earlier_events;           /* of the files before it */
   struct column event_columns[EVENT_COLUMNS];
   struct table *tables; /* per output */
 };
@@ -207,15 +208,17 @@ static int fail(struct sink *k, const char *step) {
   return k->to->fail(k->output, step, reason.text);
 }
 
-static int create_file(struct sink *k, const struct sl_services *s, const char *path) {
-  k->to = s->output;
-  const int status = k->to->open(s, path, SL_OUTPUT_BY_PATH, &k->output);
-  if (status < 0) return status;
+/* Creates the file with all groups and data sets. */
+static int create_file(struct sink *k, const struct sl_run *run, uint32_t compression) {
   const hid_t list = access_list();
   k->file = H5Fcreate(k->to->path(k->output), H5F_ACC_TRUNC, H5P_DEFAULT, list);
   H5Pclose(list);
   k->is_open = k->file >= 0;
-  return k->is_open ? SL_OK : fail(k, "create it");
+  if (!k->is_open) return fail(k, "create it");
+  int failed = describe_run(k->file, run) < 0 || open_event_columns(k, compression) < 0;
+  for (uint32_t o = 0; o < k->table_count && !failed; o++)
+    failed = open_table(&k->tables[o], k->file, &run->outputs[o], compression) < 0;
+  return failed ? fail(k, "prepare it") : SL_OK;
 }
 
 static int sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
@@ -223,16 +226,13 @@ static int sink_open(void *state, const struct sl_services *s, const void *args_
   struct sink *k = (struct sink *)state;
   hdf5_begin();
   k->flush_events = args->flush_events;
-  int status = check_outputs(s);
-  if (status == SL_OK) status = create_file(k, s, *args->path ? args->path : output_path);
-  if (status < 0) return status;
   k->tables = (struct table *)calloc(s->run->output_count, sizeof *k->tables);
   if (!k->tables) return SL_ENOMEM;
   k->table_count = s->run->output_count;
-  int failed = describe_run(k->file, s->run) < 0 || open_event_columns(k, args->compression) < 0;
-  for (uint32_t o = 0; o < k->table_count && !failed; o++)
-    failed = open_table(&k->tables[o], k->file, &s->run->outputs[o], args->compression) < 0;
-  return failed ? fail(k, "prepare it") : SL_OK;
+  k->to = s->output;
+  int status = check_outputs(s);
+  if (status == SL_OK) status = k->to->open(s, *args->path ? args->path : output_path, SL_OUTPUT_BY_PATH, &k->output);
+  return status == SL_OK ? create_file(k, s->run, args->compression) : status;
 }
 
 /* Called when it is known whether the sink is on an event list. Attributes with final values are created now,
@@ -446,6 +446,26 @@ static int complete_file(struct sink *k, const struct sl_run *run) {
   return status == 0 ? close_file(k) : -1;
 }
 
+static void free_tables(struct sink *k) {
+  for (uint32_t o = 0; o < k->table_count; o++) {
+    free(k->tables[o].columns);
+    free(k->tables[o].subitems);
+    k->tables[o] = (struct table){0};
+  }
+}
+
+static int sink_rotate(void *state, const struct sl_services *s, const void *args) {
+  struct sink *k = (struct sink *)state;
+  if (complete_file(k, s->run) < 0) return fail(k, "write to it");
+  const int status = k->to->rotate(k->output);
+  if (status < 0) return status;
+  free_tables(k);
+  k->earlier_events += k->events;
+  k->events = 0;
+  k->is_begun = 0;
+  return create_file(k, s->run, ((const struct sink_args *)args)->compression);
+}
+
 static int sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
   struct sink *k = (struct sink *)state;
   if (complete_file(k, s->run) < 0) return fail(k, "write to it");
@@ -453,8 +473,9 @@ static int sink_finish(void *state, const struct sl_services *s, const struct sl
   if (status < 0) return status;
   const char *place = k->to->path(k->output);
   report->text(report->context, "path", place);
-  report->integer(report->context, "events", (int64_t)k->events);
-  report->line(report->context, "%" PRIu64 " %s: %s", k->events, sl_plural(k->events, "event", "events"), place);
+  const uint64_t events = k->earlier_events + k->events;
+  report->integer(report->context, "events", (int64_t)events);
+  report->line(report->context, "%" PRIu64 " %s: %s", events, sl_plural(events, "event", "events"), place);
   return SL_OK;
 }
 
@@ -462,10 +483,7 @@ static void sink_close(void *state) {
   struct sink *k = (struct sink *)state;
   if (k->is_open && k->is_begun && !k->has_failed) (void)flush(k); /* the run failed: complete events are kept */
   (void)close_file(k);
-  for (uint32_t o = 0; o < k->table_count; o++) {
-    free(k->tables[o].columns);
-    free(k->tables[o].subitems);
-  }
+  free_tables(k);
   free(k->tables);
   if (k->output) k->to->close(k->output);
 }
@@ -475,6 +493,7 @@ static const struct sl_sink sink_functions = {.open = sink_open,
                                               .finish = sink_finish,
                                               .close = sink_close,
                                               .takes_outputs = 1,
-                                              .flush = sink_flush};
+                                              .flush = sink_flush,
+                                              .rotate = sink_rotate};
 
 SL_SINK(sink, "writes the outputs of the graph to an HDF5 file", struct sink, sink_functions);

@@ -365,6 +365,13 @@ static int mdf_sink_flush(void *state, const struct sl_services *s) {
   return m->output->flush(m->file);
 }
 
+static int mdf_sink_rotate(void *state, const struct sl_services *s, const void *args) {
+  struct mdf_sink *m = (struct mdf_sink *)state;
+  (void)s, (void)args;
+  finish_checksums(m);
+  return m->output->rotate(m->file);
+}
+
 static int mdf_sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
   struct mdf_sink *m = (struct mdf_sink *)state;
   (void)s;
@@ -391,6 +398,7 @@ static const struct sl_sink mdf_sink_functions = {.open = mdf_sink_open,
                                                   .consume = mdf_sink_consume,
                                                   .finish = mdf_sink_finish,
                                                   .close = mdf_sink_close,
-                                                  .flush = mdf_sink_flush};
+                                                  .flush = mdf_sink_flush,
+                                                  .rotate = mdf_sink_rotate};
 
 SL_SINK(mdf_sink, "writes events to an MDF file", struct mdf_sink, mdf_sink_functions, SL_CHECK(mdf_sink_check));

@@ -463,6 +463,13 @@ static int mep_sink_flush(void *state, const struct sl_services *s) {
   return m->output->flush(m->file);
 }
 
+static int mep_sink_rotate(void *state, const struct sl_services *s, const void *args) {
+  struct mep_sink *m = (struct mep_sink *)state;
+  (void)s, (void)args;
+  const int error = write_packet(m);
+  return error ? error : m->output->rotate(m->file);
+}
+
 static int mep_sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
   struct mep_sink *m = (struct mep_sink *)state;
   (void)s;
@@ -497,7 +504,8 @@ static const struct sl_sink mep_sink_functions = {.open = mep_sink_open,
                                                   .consume = mep_sink_consume,
                                                   .finish = mep_sink_finish,
                                                   .close = mep_sink_close,
-                                                  .flush = mep_sink_flush};
+                                                  .flush = mep_sink_flush,
+                                                  .rotate = mep_sink_rotate};
 
 SL_SINK(mep_sink, "writes events to packets of the event builder (MEP)", struct mep_sink, mep_sink_functions,
         SL_CHECK(mep_sink_check));

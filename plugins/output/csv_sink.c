@@ -206,6 +206,13 @@ static int csv_sink_flush(void *state, const struct sl_services *s) {
   return c->to->flush(c->file);
 }
 
+static int csv_sink_rotate(void *state, const struct sl_services *s, const void *args) {
+  struct csv_sink *c = (struct csv_sink *)state;
+  (void)s, (void)args;
+  const int status = c->to->rotate(c->file);
+  return status == SL_OK ? write_header(c) : status;
+}
+
 static int csv_sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
   struct csv_sink *c = (struct csv_sink *)state;
   (void)s;
@@ -234,6 +241,7 @@ static const struct sl_sink csv_sink_functions = {.open = csv_sink_open,
                                                   .finish = csv_sink_finish,
                                                   .close = csv_sink_close,
                                                   .takes_outputs = 1,
-                                                  .flush = csv_sink_flush};
+                                                  .flush = csv_sink_flush,
+                                                  .rotate = csv_sink_rotate};
 
 SL_SINK(csv_sink, "writes an output of the graph as comma-separated values", struct csv_sink, csv_sink_functions);

@@ -131,23 +131,38 @@ static void report_histogram(const struct sl_report *r, const struct histogram *
     r->line(r->context, "%s: %" PRIu64 " values are not finite", h->name, sums.x.not_finite + sums.y.not_finite);
 }
 
-static int write_file(struct histogram_sink *k, const struct histogram *all) {
+static int write_histograms(struct histogram_sink *k, const struct histogram *all) {
   struct histogram_file f = {k->to, k->file, SL_OK};
   if (k->format == JSON) histograms_put_json(&f, k->run, all, k->count);
   if (k->format == CSV) histograms_put_csv(&f, all, k->count);
   if (k->format == SVG) histograms_put_svg(&f, &k->style, all, k->count);
-  return f.status == SL_OK ? k->to->finish(k->file) : f.status;
+  return f.status;
+}
+
+/* Returns the histograms so far, or NULL, reported. */
+static struct histogram *collect(const struct histogram_sink *k, const struct sl_services *s) {
+  struct histogram *all = (struct histogram *)calloc(k->count, sizeof *all);
+  if (!all) s->message(s->context, SL_ERROR, "out of memory");
+  for (uint32_t i = 0; all && i < k->count; i++) histogram_of(s, &k->run->outputs[k->outputs[i]], &all[i]);
+  return all;
+}
+
+static int histogram_sink_rotate(void *state, const struct sl_services *s, const void *args) {
+  struct histogram_sink *k = (struct histogram_sink *)state;
+  (void)args;
+  struct histogram *all = collect(k, s);
+  if (!all) return SL_ENOMEM;
+  const int status = write_histograms(k, all);
+  free(all);
+  return status == SL_OK ? k->to->rotate(k->file) : status;
 }
 
 static int histogram_sink_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   struct histogram_sink *k = (struct histogram_sink *)state;
-  struct histogram *all = (struct histogram *)calloc(k->count, sizeof *all);
-  if (!all) {
-    s->message(s->context, SL_ERROR, "out of memory");
-    return SL_ENOMEM;
-  }
-  for (uint32_t i = 0; i < k->count; i++) histogram_of(s, &k->run->outputs[k->outputs[i]], &all[i]);
-  const int status = write_file(k, all);
+  struct histogram *all = collect(k, s);
+  if (!all) return SL_ENOMEM;
+  int status = write_histograms(k, all);
+  if (status == SL_OK) status = k->to->finish(k->file);
   if (status == SL_OK) {
     r->text(r->context, "path", k->to->path(k->file));
     r->begin_array(r->context, "histograms");
@@ -169,7 +184,8 @@ static const struct sl_sink histogram_sink_functions = {.open = histogram_sink_o
                                                         .consume = histogram_sink_consume,
                                                         .finish = histogram_sink_finish,
                                                         .close = histogram_sink_close,
-                                                        .takes_outputs = 1};
+                                                        .takes_outputs = 1,
+                                                        .rotate = histogram_sink_rotate};
 
 SL_SINK(histogram_sink, "writes histograms as JSON, comma-separated values or a picture", struct histogram_sink,
         histogram_sink_functions);

@@ -92,6 +92,12 @@ static int key_open(void *state, const struct sl_services *s, const void *args_,
   return status == SL_OK ? write_key(k, s, args->lines.names) : status;
 }
 
+static int key_rotate(void *state, const struct sl_services *s, const void *args) {
+  const struct key *k = (const struct key *)state;
+  const int status = k->file ? k->to->rotate(k->file) : SL_OK;
+  return k->file && status == SL_OK ? write_key(k, s, ((const struct key_args *)args)->lines.names) : status;
+}
+
 static int key_consume(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch) {
   (void)state, (void)s, (void)args, (void)batch;
   return SL_OK;
@@ -117,6 +123,6 @@ static void key_close(void *state) {
 }
 
 static const struct sl_sink key_functions = {
-    .open = key_open, .consume = key_consume, .finish = key_finish, .close = key_close};
+    .open = key_open, .consume = key_consume, .finish = key_finish, .close = key_close, .rotate = key_rotate};
 
 SL_SINK(key, "writes ids, names and scales of lines, needed to read their reports", struct key, key_functions);

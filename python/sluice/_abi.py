@@ -75,6 +75,7 @@ class Options(ctypes.Structure):
         ("with_paths", c_void_p),
         ("plugin_paths", c_void_p),
         ("output_path", c_char_p),
+        ("rotate", c_char_p),
         ("trace_path", c_char_p),
         ("metrics_path", c_char_p),
         ("report_path", c_char_p),

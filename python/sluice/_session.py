@@ -35,6 +35,7 @@ class Settings:
     replan: str = "on"
     memory_bytes: int = 0
     output_path: str | None = None
+    rotate: str | None = None
     digest: bool = False
     inspect_only: bool = False
     command_line: Sequence[str] = ()
@@ -157,6 +158,7 @@ class Session:
         if settings.device is not None:
             o.device = self._text(settings.device)
         o.output_path = self._text(settings.output_path)
+        o.rotate = self._text(settings.rotate)
         o.digest, o.inspect_only = int(settings.digest), int(settings.inspect_only)
         if settings.command_line:
             o.command_line = self._texts(settings.command_line)

@@ -384,6 +384,7 @@ class Graph:
         replan: str | None = None,
         memory: int | None = None,
         output: str | os.PathLike[str] | None = None,
+        rotate: str | None = None,
         digest: bool = False,
         progress: bool | Progress | None = None,
         warn: bool = True,
@@ -402,7 +403,8 @@ class Graph:
         the most events in a slice. source_threads: threads that read and simulate. replan: "on" (None), "grow" or
         "off": whether the memory plan changes during the run. memory: the most bytes for all arenas, on each device
         (None: 80 % of a GPU's free memory). `device` and these five affect only speed and memory: none of them
-        changes a result. output: the file of a sink that writes one. digest: compute digests for the summary.
+        changes a result. output: the file of a sink that writes one. rotate: when sinks begin new files, as of `--rotate`: "1GiB,10min,run"; output is
+        a pattern then. digest: compute digests for the summary.
         progress: True for a tqdm bar, or a function that gets events, done, total (0: unknown) and seconds a few times
         per second, in a thread of the run. warn: issue messages as Python warnings; False: only in diagnostics. Paths
         are relative to the working directory of this call. GraphError if the graph, an option or a file is refused.
@@ -424,6 +426,7 @@ class Graph:
             replan=_abi.replan(replan),
             memory_bytes=_abi.count_or_default("memory", memory, 64),
             output_path=None if output is None else from_here(output),
+            rotate=rotate,
             digest=digest,
             command_line=getattr(sys, "orig_argv", [sys.executable, *sys.argv]),
         )

@@ -43,6 +43,7 @@ struct sl_output {
   uint8_t *buffer;
   size_t used, capacity;
   uint64_t written_bytes; /* passed to the operating system */
+  uint64_t earlier_bytes; /* of the files before sl_output_next */
   uint64_t marked_events; /* up to the last mark, which may be in the buffer */
   struct mark complete;   /* the last mark that was written */
   struct mark *marks;     /* marks after `complete`, ascending; NULL with is_by_path */
@@ -238,11 +239,13 @@ void *sl_output_context(const struct sl_output *f) { return f->context; }
 
 const char *sl_output_path(const struct sl_output *f) { return f->current_path; }
 
-uint64_t sl_output_bytes(const struct sl_output *f) {
+uint64_t sl_output_file_bytes(const struct sl_output *f) {
   struct stat status;
   if (!f->is_by_path) return f->written_bytes + f->used;
   return stat(f->current_path, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
+
+uint64_t sl_output_bytes(const struct sl_output *f) { return f->earlier_bytes + sl_output_file_bytes(f); }
 
 /* --------------------------------------------------------------------------------------------------- writing */
 
@@ -405,9 +408,30 @@ static int sync_folder(const char *target) {
 }
 
 /* Returns 1 if the temporary path still leads to the file that was written. */
-static int is_own(const struct sl_output *f) {
+static int is_own(const struct sl_output_complete *file) {
   struct stat status;
-  return lstat(f->part, &status) == 0 && status.st_dev == f->device && status.st_ino == f->inode;
+  return lstat(file->part, &status) == 0 && status.st_dev == file->device && status.st_ino == file->inode;
+}
+
+int sl_output_publish(const struct sl_output_complete *file, sl_output_report *say, void *context) {
+  if (!is_own(file)) {
+    say(context, SL_ERROR, "%s: cannot rename it: %s", file->part, strerror(ESTALE));
+    return SL_EIO;
+  }
+  if (rename(file->part, file->target) != 0) {
+    say(context, SL_ERROR, "%s: cannot rename it to %s: %s", file->part, file->target, strerror(errno));
+    return SL_EIO;
+  }
+  const int error = sync_folder(file->target);
+  if (!error) return SL_OK;
+  say(context, SL_ERROR, "%s: cannot write its folder to the disk: %s", file->target, strerror(error));
+  return SL_EIO;
+}
+
+void sl_output_complete_free(struct sl_output_complete *file) {
+  free(file->part);
+  free(file->target);
+  *file = (struct sl_output_complete){0};
 }
 
 static int settle(struct sl_output *f) {
@@ -419,19 +443,49 @@ static int settle(struct sl_output *f) {
   return error ? fail(f, f->current_path, "close it", error) : SL_OK;
 }
 
-int sl_output_finish(struct sl_output *f) {
+int sl_output_finish_to(struct sl_output *f, struct sl_output_complete *complete) {
   if (f->has_ended) return f->has_failed ? SL_EIO : SL_OK;
-  const int status = settle(f);
+  int status = settle(f);
   if (status != SL_OK || !f->is_renamed) return status;
-  if (!is_own(f)) return fail(f, f->part, "rename it", ESTALE);
-  if (rename(f->part, f->target) != 0) {
-    f->say(f->context, SL_ERROR, "%s: cannot rename it to %s: %s", f->part, f->target, strerror(errno));
-    f->has_failed = 1;
-    return SL_EIO;
+  const struct sl_output_complete file = {f->part, f->target, f->device, f->inode};
+  if (!complete) {
+    status = sl_output_publish(&file, f->say, f->context);
+    f->has_failed = status != SL_OK;
+  } else {
+    *complete = file;
+    f->part = f->target = NULL;
   }
+  if (status == SL_OK) f->current_path = f->path;
+  return status;
+}
+
+int sl_output_finish(struct sl_output *f) { return sl_output_finish_to(f, NULL); }
+
+int sl_output_next(struct sl_output *f, const char *path, struct sl_output_complete *complete) {
+  const uint64_t bytes = sl_output_file_bytes(f);
+  if (f->has_ended) return SL_EIO;
+  if (!f->is_renamed) {
+    f->say(f->context, SL_ERROR, "%s: not a regular file; only regular files can be rotated", f->path);
+    return SL_EINVAL;
+  }
+  const int status = sl_output_finish_to(f, complete);
+  char *next = strdup(path);
+  if (status != SL_OK || !next) {
+    free(next);
+    return status != SL_OK ? status : SL_ENOMEM;
+  }
+  free(f->path);
+  free(f->target);
+  free(f->part);
+  f->target = f->part = NULL;
+  f->path = next;
   f->current_path = f->path;
-  const int error = sync_folder(f->target);
-  return error ? fail(f, f->path, "write its folder to the disk", error) : SL_OK;
+  f->earlier_bytes += bytes;
+  f->written_bytes = f->marked_events = 0;
+  f->complete = (struct mark){0, 0};
+  f->mark_count = 0;
+  f->has_ended = f->is_renamed = 0;
+  return open_target(f, 0, NULL);
 }
 
 int sl_output_keep(struct sl_output *f, const char *why) {
@@ -476,4 +530,10 @@ static int open_plain(const struct sl_services *s, const char *path, uint32_t fl
   return sl_output_open(path, flags, s->message, s->context, file);
 }
 
-const struct sl_output_calls sl_output_calls_plain = SL_OUTPUT_CALLS(open_plain, sl_output_finish);
+/* Outside of a run there is no series of files. */
+static int rotate_plain(struct sl_output *f) {
+  f->say(f->context, SL_ERROR, "%s: there is no run that rotates its files", f->path);
+  return SL_EINVAL;
+}
+
+const struct sl_output_calls sl_output_calls_plain = SL_OUTPUT_CALLS(open_plain, sl_output_finish, rotate_plain);

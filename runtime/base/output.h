@@ -20,6 +20,7 @@
 #include <sluice/plugin.h>
 
 #include <stdatomic.h>
+#include <sys/types.h>
 
 /* Type of `message` in struct sl_services. */
 typedef void sl_output_report(void *context, uint32_t severity, const char *format, ...)
@@ -37,6 +38,21 @@ int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t fla
                           void *context, struct sl_output **file);
 void *sl_output_context(const struct sl_output *f);
 
+/* A file that is complete and on the disk, under its temporary name. */
+struct sl_output_complete {
+  char *part, *target; /* owned; NULL: nothing to rename */
+  dev_t device;
+  ino_t inode;
+};
+/* Renames the file to its final name. */
+int sl_output_publish(const struct sl_output_complete *file, sl_output_report *say, void *context);
+void sl_output_complete_free(struct sl_output_complete *file);
+/* Like sl_output_finish, but `complete`, if not NULL, gets the file, for sl_output_publish. */
+int sl_output_finish_to(struct sl_output *f, struct sl_output_complete *complete);
+/* Ends the file like sl_output_finish_to, and begins the file `path` under the same handle. Regular files only. */
+int sl_output_next(struct sl_output *f, const char *path, struct sl_output_complete *complete);
+uint64_t sl_output_file_bytes(const struct sl_output *f); /* of the present file */
+
 /* The functions of struct sl_output_calls. */
 const char *sl_output_path(const struct sl_output *f);
 uint64_t sl_output_bytes(const struct sl_output *f);
@@ -49,13 +65,13 @@ int sl_output_flush(struct sl_output *f);
 int sl_output_fail(struct sl_output *f, const char *step, const char *reason);
 int sl_output_finish(struct sl_output *f);
 void sl_output_close(struct sl_output *f);
-/* Table of these functions, with two of them replaceable. */
-#define SL_OUTPUT_CALLS(open_function, finish_function)                                                              \
+/* Table of these functions, with three of them replaceable. */
+#define SL_OUTPUT_CALLS(open_function, finish_function, rotate_function)                                             \
   {                                                                                                                  \
     .size = sizeof(struct sl_output_calls), .open = open_function, .path = sl_output_path, .bytes = sl_output_bytes, \
     .room = sl_output_room, .reserve = sl_output_reserve, .trim = sl_output_trim, .add = sl_output_add,              \
     .mark = sl_output_mark, .flush = sl_output_flush, .fail = sl_output_fail, .finish = finish_function,             \
-    .close = sl_output_close                                                                                         \
+    .rotate = rotate_function, .close = sl_output_close                                                              \
   }
 /* Table for services outside of a run. */
 extern const struct sl_output_calls sl_output_calls_plain;

@@ -81,6 +81,8 @@ const struct cli_option cli_options[] = {
     {"--offsets", NULL, "FILE", "with --csv: write the buffers with their offsets", CLI_TEXT, CLI_PLAN,
      AT(offsets_path), 0},
     {"-o", "--output", "FILE", "write the file of a sink here", CLI_TEXT, CLI_RUN, AT(options.output_path), 0},
+    {"--rotate", NULL, "WHEN", "begin new files, named by a pattern with %04d, when WHEN: 1GiB,10min,run", CLI_TEXT,
+     CLI_RUN, AT(options.rotate), 0},
     {"--json", NULL, "FILE", "write the summary as JSON ('-': to standard output)", CLI_TEXT, CLI_RUN, AT(json_path),
      0},
     {"--json", NULL, NULL, "write JSON", CLI_FLAG, CLI_DESCRIBE | CLI_INDEX, AT(as_json), 0},

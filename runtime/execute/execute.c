@@ -281,10 +281,16 @@ static int capture(struct sl_slot *slot, uint32_t k) {
   return status < 0 ? device_failed(slot, status, "the kernels of a slice could not be captured") : SL_OK;
 }
 
-static int has_error_event(const struct sl_input *input) {
-  for (uint32_t e = 0; e < input->event_count; e++)
-    if (input->events[e].error) return 1;
-  return 0;
+/* Returns the end of the events from `first` on that run together: events without an error and, for --rotate run, of
+ * one run. */
+static uint32_t range_end(const struct sl_setup *s, const struct sl_event *events, uint32_t first, uint32_t end) {
+  uint32_t next = first;
+  while (next < end && !events[next].error && (!s->splits_runs || events[next].run == events[first].run)) next++;
+  return next;
+}
+
+static int is_split(const struct sl_setup *s, const struct sl_input *input) {
+  return range_end(s, input->events, 0, input->event_count) < input->event_count;
 }
 
 static int replay(struct sl_slot *slot, uint32_t k) {
@@ -310,7 +316,7 @@ int sl_execute_start(struct sl_slot *slot, uint32_t k) {
   }
   if (status == SL_OK) status = s->backend->uploaded(slot->stream, k);
   if (status < 0) return device_failed(slot, status, "the input could not be copied to the device");
-  if (slice->delivered > 0 || has_error_event(slice->input) || sl_overflow_parts(slice->input, slot->layout->plan) > 1)
+  if (slice->delivered > 0 || is_split(s, slice->input) || sl_overflow_parts(slice->input, slot->layout->plan) > 1)
     return SL_OK; /* sl_execute_finish runs it in parts */
   const int step_by_step = slot->observers->need_steps || s->options.guard;
   const uint64_t waits = s->backend->waits();
@@ -514,8 +520,7 @@ static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
   const uint32_t end = first + count;
   int status = SL_OK;
   while (first < end && status == SL_OK) {
-    uint32_t next = first;
-    while (next < end && !events[next].error) next++;
+    uint32_t next = range_end(slot->setup, events, first, end);
     if (next > first) {
       status = execute_good(slot, k, first, next - first);
     } else {

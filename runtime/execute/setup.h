@@ -58,6 +58,7 @@ struct sl_setup {
   uint32_t families; /* nodes of a family run in one launch */
   uint32_t branches; /* maximum number of branches of steps; 0: not set */
   uint32_t slot_count, slice_events, source_threads, repeat;
+  uint32_t splits_runs;                       /* parts of slices end where the run number changes */
   uint32_t replan;                            /* SL_REPLAN_...; OFF with --guard and --race */
   uint64_t arena_bytes_max;                   /* of a slot: its share of --memory, or of the available memory */
   struct sl_node_context *contexts;           /* per node */

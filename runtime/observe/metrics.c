@@ -258,6 +258,9 @@ static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   counter(f, "sluice_events_total", "Events delivered.", d->events);
   counter(f, "sluice_error_events_total", "Delivered events with an error.", d->error_events);
   counter(f, "sluice_retries_total", "Number of times that a part of a slice was run again.", m->retries);
+  if (s->options.rotate)
+    counter(f, "sluice_rotations_total", "Number of times that sinks began new files.",
+            m->statistics->parts.rotation->number);
   write_errors(&d->errors, "sluice_errors_total", "Events with an error, by node and reason.", f);
   write_errors(&d->truncations, "sluice_truncated_events_total", "Events that a node truncated, by node and reason.",
                f);

@@ -203,6 +203,7 @@ void sl_summary_sum(struct sl_statistics *st, const struct sl_repeated *repeated
   sum->error_count = p->delivery->errors.count;
   sum->truncations = p->delivery->truncations.summaries;
   sum->truncation_count = p->delivery->truncations.count;
+  sum->rotations = p->rotation->number;
   sum->seconds = (double)wall_ns * 1e-9;
   sum->wall_hz = rate(sum->events, wall_ns);
   sum->source_hz = rate(p->reading->events, p->reading->ns);
@@ -212,7 +213,7 @@ void sl_summary_sum(struct sl_statistics *st, const struct sl_repeated *repeated
   sum_plans(st);
   sum_budgets(st);
   for (uint32_t o = 0; o < sum->output_count; o++) {
-    st->outputs[o].items = p->outputs->identity->outputs[o].items;
+    st->outputs[o].items = sl_outputs_items(p->outputs, o);
     st->outputs[o].digest = p->setup->options.digest ? sl_outputs_digest(p->outputs, o) : 0;
   }
 }

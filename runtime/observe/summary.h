@@ -8,6 +8,7 @@
 #include "observe/times.h"
 #include "observe/traffic.h"
 #include "results/outputs.h"
+#include "results/rotation.h"
 
 /* Parts of a session that the summary reads. */
 struct sl_summary_parts {
@@ -20,6 +21,7 @@ struct sl_summary_parts {
   const struct sl_times *times;
   const struct sl_traffic *traffic;
   const struct sl_outputs *outputs;
+  const struct sl_rotation *rotation;
 };
 
 struct sl_statistics {

@@ -219,6 +219,13 @@ static void write_events(const struct sl_summary *sum, FILE *file) {
   write_errors(sum->truncations, sum->truncation_count, "truncated", file);
 }
 
+static void write_rotations(const struct sl_session *s, FILE *file) {
+  const uint64_t files = sl_session_summary(s)->rotations + 1;
+  if (sl_session_options(s)->rotate)
+    fprintf(file, "files        %" PRIu64 " %s of each sink (--rotate %s)\n", files, sl_plural(files, "file", "files"),
+            sl_session_options(s)->rotate);
+}
+
 static void write_memory(const struct sl_summary *sum, FILE *file) {
   char a[32], b[32], c[32];
   fprintf(file, "memory       arena %s per slot (%.2f of the least possible), input %s per slice, peak resident %s\n",
@@ -304,6 +311,7 @@ void sl_session_write_table(const struct sl_session *s, uint32_t details, FILE *
   write_rates(s, file);
   write_energy(sum, file);
   write_memory(sum, file);
+  write_rotations(s, file);
   write_plan_changes(sum, file);
   if (!is_short) sl_origin_write_constants(s, file);
   if (!is_short || sl_session_options(s)->digest || !has_results(s)) write_outputs(s, file);

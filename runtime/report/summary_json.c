@@ -134,6 +134,7 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_integer(j, "error_events", (int64_t)sum->error_events);
   sl_json_integer(j, "retries", (int64_t)sum->retries);
   sl_json_integer(j, "slices", (int64_t)sum->slices);
+  sl_json_integer(j, "rotations", (int64_t)sum->rotations);
   sl_json_number(j, "seconds", sum->seconds);
   json_rate(j, "throughput_hz", sum->throughput_hz);
   sl_json_begin_array(j, "stretch_hz");

@@ -10,6 +10,7 @@
 
 #include "graph/find.h"
 #include "plugin/property.h"
+#include "results/rotation.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -278,29 +279,67 @@ static const struct sl_file *find_other(const struct sl_files *f, int32_t node, 
   return NULL;
 }
 
-/* Reserves the file for the sink. */
-static int take(struct sl_files *f, int32_t node, const char *path) {
+/* Reserves the file for the sink. `pattern`: that of a rotated file, else `path`. */
+static int take(struct sl_files *f, int32_t node, const char *pattern, const char *path) {
   const struct sl_file_identity identity = sl_file_identify(path);
   const struct entry e = {.path = path, .option = "path", .node = SL_NONE};
   for (uint32_t i = 0; i < f->count; i++)
     f->at[i].is_open |= sl_file_is_same(&f->at[i].identity, &identity) && may_take(&f->at[i], node);
-  f->output_is_taken |= is_below(path, f->setup->options.output_path);
+  f->output_is_taken |= is_below(pattern, f->setup->options.output_path);
   return add(f, &e, "which the node %s writes", f->setup->graph->nodes[node].name);
 }
 
 static int open_output(const struct sl_services *services, const char *given, uint32_t flags, struct sl_output **file) {
   const struct sl_node_context *c = services->context;
   struct sl_files *f = c->setup->files;
-  char whole[PATH_MAX];
-  const char *path = sl_files_resolve(f, given, whole);
+  char whole[PATH_MAX], expanded[PATH_MAX];
+  const char *pattern = sl_files_resolve(f, given, whole), *path = pattern;
+  const int is_rotated = sl_rotation_is_on(f->rotation) && path && *path;
+  if (is_rotated && !f->setup->graph->nodes[c->node].algorithm->sink->rotate) {
+    services->message(services->context, SL_ERROR, "this sink cannot begin new files: remove the node, or --rotate");
+    return SL_EINVAL;
+  }
+  if (is_rotated) {
+    if (sl_rotation_path(f->rotation, services, pattern, expanded) < 0) return SL_EINVAL;
+    path = expanded;
+  }
   const struct sl_file *other = path && *path ? find_other(f, (int32_t)c->node, path) : NULL;
   *file = NULL;
   if (other) {
     services->message(services->context, SL_ERROR, "%s: the same file as %s, %s", path, other->path, other->what);
     return SL_EINVAL;
   }
-  const int status = sl_output_open_unless(f->stopped, path, flags, services->message, services->context, file);
-  return status < 0 ? status : take(f, (int32_t)c->node, path);
+  int status = sl_output_open_unless(f->stopped, path, flags, services->message, services->context, file);
+  if (status == SL_OK && is_rotated) status = sl_rotation_add(f->rotation, pattern, path, *file);
+  return status < 0 ? status : take(f, (int32_t)c->node, pattern, path);
+}
+
+/* Another entry of the list with this path, or NULL. */
+static struct sl_file *find_path(const struct sl_files *f, const char *path) {
+  for (uint32_t i = f->count; i-- > 0;)
+    if (strcmp(f->at[i].path, path) == 0) return &f->at[i];
+  return NULL;
+}
+
+/* Begins the next file of a sink. Its entry replaces that of the file before it, so that the list does not grow. */
+static int rotate_output(struct sl_output *file) {
+  const struct sl_node_context *c = sl_output_context(file);
+  struct sl_files *f = c->setup->files;
+  struct sl_rotated_file *rotated = sl_rotation_find(f->rotation, file);
+  char path[PATH_MAX];
+  if (!rotated || sl_rotation_path(f->rotation, &c->services, rotated->pattern, path) < 0) return SL_EINVAL;
+  const int status = sl_output_next(file, path, NULL);
+  struct sl_file *entry = find_path(f, rotated->path);
+  char *own = strdup(path);
+  if (status < 0 || !own || !entry) {
+    free(own);
+    return status < 0 ? status : SL_ENOMEM;
+  }
+  free(entry->path);
+  entry->path = own;
+  entry->identity = sl_file_identify(path);
+  snprintf(rotated->path, sizeof rotated->path, "%s", path);
+  return SL_OK;
 }
 
 void sl_option_report(void *context, uint32_t severity, const char *format, ...) {
@@ -314,7 +353,8 @@ void sl_option_report(void *context, uint32_t severity, const char *format, ...)
 }
 
 int sl_files_finish(const struct sl_files *f, struct sl_output *file) {
-  return f->is_interrupted ? sl_output_keep(file, "was stopped before its end") : sl_output_finish(file);
+  return f->is_interrupted && !sl_rotation_is_on(f->rotation) ? sl_output_keep(file, "was stopped before its end")
+                                                              : sl_output_finish(file);
 }
 
 static int finish_output(struct sl_output *file) {
@@ -322,4 +362,4 @@ static int finish_output(struct sl_output *file) {
   return sl_files_finish(c->setup->files, file);
 }
 
-const struct sl_output_calls sl_files_output = SL_OUTPUT_CALLS(open_output, finish_output);
+const struct sl_output_calls sl_files_output = SL_OUTPUT_CALLS(open_output, finish_output, rotate_output);

@@ -27,8 +27,9 @@ struct sl_files {
   struct sl_file *at;
   uint32_t count, capacity;
   int writes_stdout;
-  int output_is_taken;        /* a sink writes the file of -o, or into its folder */
-  int is_interrupted;         /* files that are finished later are incomplete */
+  int output_is_taken; /* a sink writes the file of -o, or into its folder */
+  int is_interrupted;  /* files that are finished later are incomplete; not with --rotate */
+  struct sl_rotation *rotation;
   char **found;               /* paths of graph files of the options: the graph, then merged graphs, then NULL */
   struct sl_paths inputs;     /* input paths of the options, patterns expanded */
   char *directory;            /* the working directory when the session was opened; NULL: unknown */

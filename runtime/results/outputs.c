@@ -10,6 +10,7 @@
 #include "results/digest.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct sl_collection *collection_of(const struct sl_outputs *o, uint32_t output) {
   return o->identity->outputs[output].collection;
@@ -39,57 +40,112 @@ static int has_writer(const struct sl_setup *s) {
   return 0;
 }
 
+static int allocate(struct sl_outputs *o, uint32_t outputs, uint64_t fields) {
+  o->digests = calloc(outputs + 1, sizeof *o->digests);
+  o->earlier_digests = calloc(outputs + 1, sizeof *o->earlier_digests);
+  o->earlier_items = calloc(outputs + 1, sizeof *o->earlier_items);
+  o->totals = calloc(o->value_count + 1, sizeof *o->totals);
+  o->file_totals = o->setup->options.rotate ? calloc(o->value_count + 1, sizeof *o->file_totals) : o->totals;
+  o->summaries = calloc(fields + 1, sizeof *o->summaries);
+  return o->digests && o->earlier_digests && o->earlier_items && o->totals && o->file_totals && o->summaries
+             ? SL_OK
+             : SL_ENOMEM;
+}
+
+/* Enters the fields of output `i`, with values from `first` on. */
+static void open_totals(struct sl_outputs *o, uint32_t i, uint64_t first) {
+  struct sl_run_output *output = &o->identity->outputs[i];
+  const struct sl_collection *c = output->collection;
+  output->items = entries_of(o->setup, i);
+  output->totals = o->file_totals + first;
+  for (uint32_t f = 0; f < c->field_count; f++) {
+    o->summaries[o->total_count++] = (struct sl_total_summary){.port = output->name,
+                                                               .field = c->fields[f].name,
+                                                               .entries = (uint32_t)output->items,
+                                                               .width = c->fields[f].width,
+                                                               .is_signed = c->fields[f].type == SL_TYPE_i64,
+                                                               .values = o->totals + first,
+                                                               .names = output->names,
+                                                               .label = output->naming ? output->naming->label : NULL,
+                                                               .unit = c->fields[f].unit,
+                                                               .doc = c->fields[f].doc};
+    first += output->items * c->fields[f].width;
+  }
+}
+
 int sl_outputs_open(struct sl_outputs *o, const struct sl_setup *s, struct sl_identity *identity) {
   const uint32_t outputs = s->graph->output_count;
-  uint64_t values = 0, fields = 0;
+  uint64_t fields = 0, first = 0;
   *o = (struct sl_outputs){.setup = s, .identity = identity, .with_digests = s->options.digest || has_writer(s)};
   for (uint32_t i = 0; i < outputs; i++) {
-    values += value_count(o, i);
+    o->value_count += value_count(o, i);
     if (sl_is_totals(collection_of(o, i))) fields += collection_of(o, i)->field_count;
   }
-  o->digests = calloc(outputs + 1, sizeof *o->digests);
-  o->totals = calloc(values + 1, sizeof *o->totals);
-  o->summaries = calloc(fields + 1, sizeof *o->summaries);
-  if (!o->digests || !o->totals || !o->summaries) return SL_ENOMEM;
-  uint64_t *next = o->totals;
+  if (allocate(o, outputs, fields) < 0) return SL_ENOMEM;
   for (uint32_t i = 0; i < outputs; i++) {
-    struct sl_run_output *output = &identity->outputs[i];
-    const struct sl_collection *c = output->collection;
-    o->digests[i] = SL_DIGEST_EMPTY;
-    if (!sl_is_totals(c)) continue;
-    output->items = entries_of(s, i);
-    output->totals = next;
-    for (uint32_t f = 0; f < c->field_count; f++) {
-      o->summaries[o->total_count++] = (struct sl_total_summary){.port = output->name,
-                                                                 .field = c->fields[f].name,
-                                                                 .entries = (uint32_t)output->items,
-                                                                 .width = c->fields[f].width,
-                                                                 .is_signed = c->fields[f].type == SL_TYPE_i64,
-                                                                 .values = next,
-                                                                 .names = output->names,
-                                                                 .label = output->naming ? output->naming->label : NULL,
-                                                                 .unit = c->fields[f].unit,
-                                                                 .doc = c->fields[f].doc};
-      next += output->items * c->fields[f].width;
-    }
+    o->digests[i] = o->earlier_digests[i] = SL_DIGEST_EMPTY;
+    if (!sl_is_totals(collection_of(o, i))) continue;
+    open_totals(o, i, first);
+    first += value_count(o, i);
   }
   return SL_OK;
 }
 
 void sl_outputs_close(struct sl_outputs *o) {
+  if (o->file_totals != o->totals) free(o->file_totals);
   free(o->digests);
+  free(o->earlier_digests);
+  free(o->earlier_items);
   free(o->totals);
   free(o->summaries);
 }
 
+/* The sums of an output over the run. */
+static const uint64_t *sums_of(const struct sl_outputs *o, uint32_t output) {
+  return o->totals + (o->identity->outputs[output].totals - o->file_totals);
+}
+
+uint64_t sl_outputs_items(const struct sl_outputs *o, uint32_t output) {
+  return o->earlier_items[output] + o->identity->outputs[output].items;
+}
+
 uint64_t sl_outputs_digest(const struct sl_outputs *o, uint32_t output) {
-  const uint64_t *totals = o->identity->outputs[output].totals;
-  return totals ? sl_digest_totals(totals, value_count(o, output)) : o->digests[output];
+  if (o->identity->outputs[output].totals) return sl_digest_totals(sums_of(o, output), value_count(o, output));
+  return sl_digest_join(o->earlier_digests[output], o->digests[output], o->events);
 }
 
 void sl_outputs_update(const struct sl_outputs *o) {
-  for (uint32_t i = 0; i < o->setup->graph->output_count; i++)
-    o->identity->outputs[i].digest = o->with_digests ? sl_outputs_digest(o, i) : 0;
+  for (uint32_t i = 0; i < o->setup->graph->output_count; i++) {
+    struct sl_run_output *output = &o->identity->outputs[i];
+    const uint64_t digest = output->totals ? sl_digest_totals(output->totals, value_count(o, i)) : o->digests[i];
+    output->digest = o->with_digests ? digest : 0;
+  }
+}
+
+void sl_outputs_rotate(struct sl_outputs *o) {
+  for (uint32_t i = 0; i < o->setup->graph->output_count; i++) {
+    if (o->identity->outputs[i].totals) continue;
+    o->earlier_digests[i] = sl_digest_join(o->earlier_digests[i], o->digests[i], o->events);
+    o->digests[i] = SL_DIGEST_EMPTY;
+    o->earlier_items[i] += o->identity->outputs[i].items;
+    o->identity->outputs[i].items = 0;
+  }
+  memset(o->file_totals, 0, o->value_count * sizeof *o->file_totals);
+  o->events = 0;
+}
+
+void sl_outputs_settle(struct sl_outputs *o) {
+  if (o->file_totals == o->totals) return;
+  memcpy(o->file_totals, o->totals, o->value_count * sizeof *o->totals);
+  for (uint32_t i = 0; i < o->setup->graph->output_count; i++) {
+    struct sl_run_output *output = &o->identity->outputs[i];
+    output->digest = o->with_digests ? sl_outputs_digest(o, i) : 0;
+    if (output->totals) continue;
+    output->items = sl_outputs_items(o, i);
+    o->digests[i] = sl_digest_join(o->earlier_digests[i], o->digests[i], o->events);
+    o->earlier_items[i] = 0;
+    o->earlier_digests[i] = SL_DIGEST_EMPTY;
+  }
 }
 
 /* ------------------------------------------------------------------------------------------------- delivery */
@@ -105,10 +161,14 @@ static uint64_t item_count(const struct sl_collection *c, const void *const *fie
 
 static void add_totals(struct sl_outputs *o, uint32_t output, const struct sl_output_view *view) {
   const struct sl_run_output *to = &o->identity->outputs[output];
-  uint64_t *next = o->totals + (to->totals - o->totals);
+  uint64_t next = (uint64_t)(to->totals - o->file_totals);
   for (uint32_t f = 0; f < view->collection->field_count; f++) {
     const struct sl_field *field = &view->collection->fields[f];
-    for (uint64_t i = 0; i < to->items * field->width; i++) *next++ += sl_total_value(field->type, view->fields[f], i);
+    for (uint64_t i = 0; i < to->items * field->width; i++, next++) {
+      const uint64_t value = sl_total_value(field->type, view->fields[f], i);
+      o->totals[next] += value;
+      if (o->file_totals != o->totals) o->file_totals[next] += value;
+    }
   }
 }
 
@@ -168,6 +228,7 @@ static int deliver(void *context, struct sl_slot *slot, const struct sl_batch *b
   int status = SL_OK;
   const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_TOTALS);
   if (!empty) count(o, batch);
+  o->events += batch->event_count;
   sl_scope_end(slot, scope);
   if (o->with_digests) digest(o, slot, batch);
   if (!empty && s->memory_check && s->memory_check->check_output) status = check(s, slot, batch);

@@ -9,9 +9,14 @@ struct sl_outputs {
   const struct sl_setup *setup;
   struct sl_identity *identity; /* its outputs receive items, totals and digests */
   uint32_t with_digests;
-  uint64_t *digests;                  /* per output: digest of the events so far */
-  uint64_t *totals;                   /* TOTAL fields of all outputs, summed over the run */
-  struct sl_total_summary *summaries; /* per TOTAL field */
+  uint64_t *digests;    /* per output: digest of the events so far, or since the last rotation */
+  uint64_t *totals;     /* TOTAL fields of all outputs, summed over the run */
+  uint64_t value_count; /* number of values in `totals` */
+  /* With --rotate, the identity has the events since the last rotation: */
+  uint64_t *file_totals;                     /* their sums; without --rotate the same array as `totals` */
+  uint64_t *earlier_digests, *earlier_items; /* per output: of the events before them */
+  uint64_t events;                           /* number of events since the last rotation */
+  struct sl_total_summary *summaries;        /* per TOTAL field */
   uint32_t total_count;
 };
 
@@ -20,9 +25,14 @@ extern const struct sl_observer_calls sl_outputs_observer; /* its context: struc
 /* Call after sl_identity_open. */
 int sl_outputs_open(struct sl_outputs *o, const struct sl_setup *s, struct sl_identity *identity);
 void sl_outputs_close(struct sl_outputs *o);
-/* Digest of an output so far: of its events one by one, or of its totals. */
+/* Items and digest of an output over the run so far. The digest is that of its events one by one, or of its totals. */
+uint64_t sl_outputs_items(const struct sl_outputs *o, uint32_t output);
 uint64_t sl_outputs_digest(const struct sl_outputs *o, uint32_t output);
-/* Writes the digests so far to the identity. */
+/* Writes the digests so far, or since the last rotation, to the identity. */
 void sl_outputs_update(const struct sl_outputs *o);
+/* The identity begins again, without events: the sinks have begun new files. */
+void sl_outputs_rotate(struct sl_outputs *o);
+/* After the sinks were finished: the identity gets the whole run. */
+void sl_outputs_settle(struct sl_outputs *o);
 
 #endif

@@ -108,6 +108,19 @@ static int deliver(void *context, struct sl_slot *slot, const struct sl_batch *w
   return SL_OK;
 }
 
+int sl_sinks_rotate(const struct sl_sinks *sinks) {
+  const struct sl_setup *s = sinks->setup;
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const uint32_t n = s->graph->order[i];
+    const struct sl_node *node = &s->graph->nodes[n];
+    if (node->algorithm->kind != SL_KIND_SINK || !node->algorithm->sink->rotate || !s->opened[n]) continue;
+    const int status = node->algorithm->sink->rotate(s->states[n], &s->contexts[n].services, sinks->args[n]);
+    sl_report_node_failure(s, n, status, "could not begin a new file", NULL);
+    if (status < 0) return status;
+  }
+  return SL_OK;
+}
+
 /* Flushes sinks, so that their output survives the process. */
 static int flush(void *context, uint64_t now_ns) {
   (void)now_ns;
@@ -145,6 +158,7 @@ void sl_sinks_close(struct sl_sinks *sinks) {
 
 int sl_sinks_begin(struct sl_sinks *sinks, const struct sl_slot *slot) {
   const struct sl_setup *s = sinks->setup;
+  sinks->args = slot->sink_args;
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const uint32_t n = s->graph->order[i];
     const struct sl_algorithm *a = s->graph->nodes[n].algorithm;

@@ -152,6 +152,7 @@ static int open_files(struct sl_session *sn) {
   }
   if (status == SL_OK) status = refuse(sn, sl_sinks_begin(&sn->sinks, main_slot));
   if (status == SL_OK) status = refuse(sn, sl_files_check_output(&sn->files));
+  if (status == SL_OK) status = refuse(sn, sl_rotation_check(&sn->rotation));
   if (status == SL_OK) status = start_ticker(sn);
   trace_opening(sn);
   sl_scope_end_span(main_slot, scope, sl_activity_name(SL_ACTIVITY_OPEN), NULL, 0);
@@ -182,12 +183,13 @@ static int end_run(struct sl_session *sn, int status, const struct sl_repeated *
   sn->times.planning_ns = sn->replan.planning_ns;
   /* Decides whether files are ended as complete or as interrupted. */
   sn->files.is_interrupted = atomic_load(&sn->order.stopped) != 0;
-  sn->identity.run.is_interrupted = (uint32_t)sn->files.is_interrupted;
+  sn->identity.run.is_interrupted = (uint32_t)(sn->files.is_interrupted && !sl_rotation_is_on(&sn->rotation));
   sl_outputs_update(&sn->outputs);
   if (status == SL_OK) status = sl_sinks_finish(&sn->sinks);
   if (status == SL_OK) status = checked;
   if (status == SL_OK && sn->files.is_interrupted) status = SL_EINTERRUPTED;
   sl_sinks_end(&sn->sinks);
+  sl_outputs_settle(&sn->outputs);
   sl_span_add(&sn->slots[0], sl_activity_name(SL_ACTIVITY_FINISH), scope.begin_ns, sl_activity_settle(&sn->slots[0]),
               NULL, 0);
   sl_summary_sum(&sn->statistics, repeated, end_times(sn));
@@ -210,6 +212,7 @@ static int run(struct sl_session *sn) {
   struct sl_repeated repeated = {0};
   sn->setup.begin_ns = sl_now_ns();
   begin_times(sn);
+  sl_rotation_begin(&sn->rotation);
   sn->delivery.active = 1;
   open_energy(sn);
   int status = open_files(sn);

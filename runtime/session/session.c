@@ -98,12 +98,14 @@ static int open_parts(struct sl_session *sn) {
                                          .replan = &sn->replan,
                                          .times = &sn->times,
                                          .traffic = &sn->traffic,
-                                         .outputs = &sn->outputs};
+                                         .outputs = &sn->outputs,
+                                         .rotation = &sn->rotation};
   int status = sl_identity_open(&sn->identity, s);
   if (status == SL_OK) status = sl_overflow_history_open(&sn->history, s);
   if (status == SL_OK) sl_replan_open(&sn->replan, s, &sn->history);
   if (status == SL_OK) status = sl_outputs_open(&sn->outputs, s, &sn->identity);
   if (status == SL_OK) status = sl_sinks_open(&sn->sinks, s);
+  if (status == SL_OK) status = sl_rotation_open(&sn->rotation);
   if (status == SL_OK) status = sl_delivery_open(&sn->delivery, s);
   if (status == SL_OK) status = sl_times_open(&sn->times, s);
   if (status == SL_OK) status = sl_summary_open(&sn->statistics, &parts);
@@ -135,6 +137,11 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   s->record_calls = &sl_record_calls;
   sn->files.setup = s;
   sn->files.stopped = &sn->order.stopped;
+  sn->files.rotation = &sn->rotation;
+  sn->rotation.setup = s;
+  sn->rotation.sinks = &sn->sinks;
+  sn->rotation.outputs = &sn->outputs;
+  sn->rotation.delivery = &sn->delivery;
   sn->reading.setup = s;
   sn->reading.order = &sn->order;
   sn->reading.history = &sn->history;
@@ -155,6 +162,7 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   pthread_condattr_destroy(&by_monotonic_clock);
   sl_observers_add(&sn->observers, &sl_times_observer, &sn->times);
   sl_observers_add(&sn->observers, &sl_traffic_observer, &sn->traffic);
+  if (options->rotate) sl_observers_add(&sn->observers, &sl_rotation_observer, &sn->rotation);
   sl_observers_add(&sn->observers, &sl_sinks_observer, &sn->sinks);
   sl_observers_add(&sn->observers, &sl_outputs_observer, &sn->outputs);
 }
@@ -228,6 +236,7 @@ void sl_session_close(struct sl_session *sn) {
   pthread_mutex_destroy(&sn->delivery.lock);
   pthread_cond_destroy(&sn->ticker.wake);
   sl_files_close(&sn->files);
+  sl_rotation_close(&sn->rotation);
   if (s->options.feed) sl_feed_detach(s->options.feed);
   free(sn);
 }

@@ -22,6 +22,7 @@
 #include "results/identity.h"
 #include "results/outputs.h"
 #include "results/report_file.h"
+#include "results/rotation.h"
 #include "results/sinks.h"
 
 /* A thread that flushes sinks and files about once a second. */
@@ -47,6 +48,7 @@ struct sl_session {
   struct sl_outputs outputs;
   struct sl_sinks sinks;
   struct sl_files files;
+  struct sl_rotation rotation;
   struct sl_report_file report;
 
   /* observe/ */

@@ -207,6 +207,7 @@ static void write_calls(FILE *out) {
   M(sl_output_calls, flush);
   M(sl_output_calls, fail);
   M(sl_output_calls, finish);
+  M(sl_output_calls, rotate);
   M(sl_output_calls, close);
   BEGIN(sl_kernel_block);
   M(sl_kernel_block, kernel);
@@ -331,6 +332,7 @@ static void write_calls(FILE *out) {
   M(sl_sink, takes_outputs);
   M(sl_sink, reserved);
   M(sl_sink, flush);
+  M(sl_sink, rotate);
 }
 
 static void write_plugin(FILE *out) {

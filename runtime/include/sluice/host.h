@@ -242,6 +242,11 @@ struct sl_sink {
    * about once per second, between calls of `consume`, from any thread. Rationale: with slow input, a sink is called
    * too rarely to check the clock itself. */
   int (*flush)(void *state, const struct sl_services *s);
+  /* Optional: completes the sink's file and begins the next one, in a run with --rotate: writes what `finish` would
+   * write to the file, calls services->output->rotate, and writes what `open` would write. Called between calls of
+   * `consume`, from any thread. args: properties, no ports. NULL: a run with --rotate is refused if the sink writes a
+   * file. */
+  int (*rotate)(void *state, const struct sl_services *s, const void *args);
 };
 
 SL_STATIC_ASSERT(sizeof(struct sl_event) == 32, "frozen by the ABI");
@@ -257,7 +262,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_records) == 56, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_record_calls) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_report) == 80, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_batch) == 40, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_sink) == 48, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_sink) == 56, "frozen by the ABI");
 
 #ifdef __cplusplus
 }

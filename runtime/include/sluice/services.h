@@ -23,7 +23,8 @@ struct sl_names;
 struct sl_run_output {
   const char *name; /* "pulses", or "fit.states" if the node has several outputs */
   const struct sl_collection *collection;
-  uint64_t items, digest; /* so far; final in a sink's `finish`. The digest is 0 if none was requested */
+  uint64_t items, digest; /* so far; final in a sink's `finish`. The digest is 0 if none was requested. In a run with
+                           * --rotate, items, digest and totals are those of the events since the last rotation */
   /* TOTAL fields: the sums so far, field by field, `items` entries of `width` values each; else NULL. Sums of an i64
    * field are in two's complement. */
   const uint64_t *totals;
@@ -62,9 +63,9 @@ struct sl_output_calls {
   uint32_t size, reserved;
   /* `path` empty or NULL: an error that asks for a path. */
   int (*open)(const struct sl_services *s, const char *path, uint32_t flags, struct sl_output **file);
-  /* The path that is being written; after `finish`, the final path. Valid until `close`. */
+  /* The path that is being written; after `finish`, the final path. Valid until `rotate` or `close`. */
   const char *(*path)(const struct sl_output *file);
-  uint64_t (*bytes)(const struct sl_output *file); /* written so far */
+  uint64_t (*bytes)(const struct sl_output *file); /* written so far, in all files of a rotated run */
   /* Bytes that `reserve` can still provide without writing earlier data. */
   uint64_t (*room)(const struct sl_output *file);
   /* Provides contiguous bytes, to be filled by the caller. Writes the data added before if there is no room. */
@@ -81,6 +82,9 @@ struct sl_output_calls {
   /* Writes the remaining data to disk and renames the file to its final name; in an interrupted run, the temporary name
    * stays. */
   int (*finish)(struct sl_output *file);
+  /* In a sink's `rotate` only: like `finish`, then begins the next file of the run under the same handle; `path`
+   * returns the new path from now on. After an error the handle can only be closed. */
+  int (*rotate)(struct sl_output *file);
   /* After `finish`, or instead of it: in that case the whole events so far are kept under the name that `path`
    * returns; a file without whole events is removed. NULL: does nothing. */
   void (*close)(struct sl_output *file);
@@ -175,7 +179,7 @@ struct sl_services {
 SL_STATIC_ASSERT(sizeof(struct sl_run_setting) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 80, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_output_calls) == 104, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_output_calls) == 112, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_feed_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_feed_entry) == 72, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_feed_array) == 40, "frozen by the ABI");

@@ -163,6 +163,10 @@ struct sl_options {
                                     * searched like graph_path */
   const char *const *plugin_paths; /* plugin folders that are searched first */
   const char *output_path;         /* file for the sink that writes one; an error if no sink does */
+  /* When sinks begin new files, "1GiB,10min,run": after this many bytes, after this time, when the run number changes;
+   * one or more of these. Paths are patterns then: %04d is the number of the file, from 0; %Y %m %d %H %M %S %j the UTC
+   * time when it was begun; %% is %. NULL: one file per sink. A run that was stopped completes its last files. */
+  const char *rotate;
   const char *trace_path;          /* Chrome trace JSON of the run's activities; implies profiling of devices */
   const char *metrics_path;        /* text file for Prometheus, rewritten during the run */
   const char *report_path;         /* opened when the run starts; sl_session_write_report writes it */
@@ -319,7 +323,8 @@ struct sl_summary {
   uint32_t size; /* sizeof(struct sl_summary) of the library; members beyond it do not exist */
   uint32_t reserved;
   uint64_t events, error_events, retries, slices;
-  double seconds; /* of the whole run */
+  uint64_t rotations; /* number of times that sinks began new files (options.rotate) */
+  double seconds;     /* of the whole run */
   /* Rates, in events per second; 0: not measured. */
   double throughput_hz;            /* kernels only: over the repeats or, on the host, over the time in which at least
                                     * one kernel ran */
