@@ -10,6 +10,7 @@
 
 #include "graph/find.h"
 #include "plugin/property.h"
+#include "zmq/message.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -50,7 +51,8 @@ static int find_graphs(struct sl_files *f) {
 
 const char *sl_files_resolve(const struct sl_files *f, const char *path, char whole[PATH_MAX]) {
   char now[PATH_MAX];
-  if (!path || !*path || *path == '/' || sl_file_is_stdout(path) || !f->directory) return path;
+  if (!path || !*path || *path == '/' || sl_file_is_stdout(path) || sl_zmq_is_endpoint(path) || !f->directory)
+    return path;
   if (getcwd(now, sizeof now) && strcmp(now, f->directory) == 0) return path;
   return snprintf(whole, PATH_MAX, "%s/%s", f->directory, path) < PATH_MAX ? whole : path;
 }
@@ -163,8 +165,9 @@ static int enter_option(struct sl_files *f, const char *option, const char *path
   const struct entry e = {
       .path = path, .option = option, .node = SL_NONE, .is_for_sink = path == f->setup->options.output_path};
   const int status = enter(f, &e, "the file of %s", option);
-  /* A folder is checked by the sink that takes -o. */
-  return status < 0 || (e.is_for_sink && is_folder(path)) ? status : check_writable(f, &e);
+  /* A folder is checked by the sink that takes -o, an endpoint when it is opened. */
+  const int is_checked_later = e.is_for_sink && (is_folder(path) || sl_zmq_is_endpoint(path));
+  return status < 0 || is_checked_later ? status : check_writable(f, &e);
 }
 
 int sl_files_check(struct sl_files *f) {
@@ -188,7 +191,7 @@ static int enter_file(struct sl_files *f, const struct sl_member *member, const 
   if (!e->option) return access(e->path, F_OK) == 0 ? enter(f, e, "which the node %s reads", name) : SL_OK;
   const int status = enter(f, e, "which the node %s writes", name);
   const int is_to_be_made = *member->choices && !is_folder(f->setup->graph->nodes[e->node].values[e->member].text);
-  return status < 0 || is_to_be_made || f->setup->options.inspect_only ? status : check_writable(f, e);
+  return status < 0 || is_to_be_made || sl_zmq_is_endpoint(e->path) || f->setup->options.inspect_only ? status : check_writable(f, e);
 }
 
 /* Enters the file that a property names, or the files of its folder. */
@@ -299,7 +302,14 @@ static int open_output(const struct sl_services *services, const char *given, ui
     services->message(services->context, SL_ERROR, "%s: the same file as %s, %s", path, other->path, other->what);
     return SL_EINVAL;
   }
-  const int status = sl_output_open_unless(f->stopped, path, flags, services->message, services->context, file);
+  const int is_endpoint = path && sl_zmq_is_endpoint(path);
+  if (is_endpoint && flags & SL_OUTPUT_BY_PATH) {
+    services->message(services->context, SL_ERROR, "%s: this sink writes only files, and cannot send messages", path);
+    return SL_EINVAL;
+  }
+  const int status =
+      is_endpoint ? sl_zmq_open_output(f->zmq, path, services->message, services->context, file)
+                  : sl_output_open_unless(f->stopped, path, flags, services->message, services->context, file);
   return status < 0 ? status : take(f, (int32_t)c->node, path);
 }
 

@@ -125,6 +125,7 @@ static int open_metrics(struct sl_session *sn) {
   sn->metrics.delivery = &sn->delivery;
   sn->metrics.order = &sn->order;
   sn->metrics.energy = &sn->energy;
+  sn->metrics.zmq = &sn->zmq;
   const int status = sl_metrics_open(&sn->metrics);
   if (sn->metrics.is_open) sl_observers_add(&sn->observers, &sl_metrics_observer, &sn->metrics);
   return status;
@@ -178,6 +179,7 @@ static int end_run(struct sl_session *sn, int status, const struct sl_repeated *
   const struct sl_scope scope = sl_scope_begin(&sn->slots[0], SL_ACTIVITY_FINISH);
   const int checked = s->memory_check && s->memory_check->finish ? s->memory_check->finish(s) : SL_OK;
   stop_ticker(sn);
+  sl_zmq_stop_inputs(&sn->zmq);
   sl_replan_end(&sn->replan);
   sn->times.planning_ns = sn->replan.planning_ns;
   /* Decides whether files are ended as complete or as interrupted. */

@@ -23,6 +23,7 @@
 #include "results/outputs.h"
 #include "results/report_file.h"
 #include "results/sinks.h"
+#include "zmq/hub.h"
 
 /* A thread that flushes sinks and files about once a second. */
 struct sl_ticker {
@@ -60,6 +61,7 @@ struct sl_session {
   struct sl_energy energy;
 
   struct sl_ticker ticker;
+  struct sl_zmq zmq;
 };
 
 #endif
