@@ -69,7 +69,7 @@ int sl_zmq_socket_open(struct sl_zmq *z, struct sl_zmq_socket *s, int type, stru
                        size_t reason_size) {
   int binds;
   const char *wrong, *endpoint = sl_zmq_endpoint(link->name, link->is_input, &binds, &wrong);
-  *s = (struct sl_zmq_socket){.link = link};
+  *s = (struct sl_zmq_socket){.link = link, .descriptor = -1};
   if (!endpoint) {
     snprintf(reason, reason_size, "%s", wrong);
     return SL_EINVAL;
@@ -115,6 +115,7 @@ int sl_zmq_socket_event(struct sl_zmq_socket *s, int *descriptor) {
   if (got < 0) return 0;
   if (kind != ZMQ_EVENT_DISCONNECTED) {
     s->connections++;
+    s->descriptor = value;
     return 1;
   }
   s->connections -= s->connections > 0;

@@ -240,6 +240,8 @@ static void run_receiver(void *argument) {
     some = receive_some(r);
     if (some == 0) report_lost(r);
   }
+  read_events(r);
+  report_lost(r);
   close(r->pipe[1]);
   r->pipe[1] = -1;
 }

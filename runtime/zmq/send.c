@@ -2,7 +2,8 @@
  * goes to the next receiver that has room.
  *
  *   1. Wait until a receiver has room: its queue is not full. A note is reported if there is no receiver for a second.
- *   2. At the end, send an end message to each receiver, and wait until the operating system has taken all frames.
+ *   2. At the end, send an end message to each receiver, and wait until libzmq and the operating system have passed on
+ *      all bytes. libzmq drops what a closed connection still holds, at both ends.
  *   3. If the run is stopped or has failed, give up after two seconds without progress; messages that were not sent are
  *      counted. A failed run sends no end messages.
  */
@@ -11,8 +12,10 @@
 #include "zmq/socket.h"
 
 #include <inttypes.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -200,18 +203,28 @@ static int send_end(struct output *o, uint32_t index) {
   return sent < 0 ? sent : SL_OK;
 }
 
-static uint64_t queued_frames(const struct output *o) {
-  uint64_t frames = 0;
-  for (uint32_t i = 0; i < o->count; i++) frames += atomic_load(&o->receivers[i].socket.link->queued);
-  return frames;
+/* Returns the number of bytes that the connection holds: until the machine of the receiver, or on one machine its
+ * process, has taken them. */
+static uint64_t bytes_on_the_way(const struct sl_zmq_socket *s) {
+  int bytes = 0;
+  return s->connections > 0 && ioctl(s->descriptor, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/* Waits until libzmq holds no frame any more. */
+/* Returns a number that changes while frames are passed on, and is 0 when all are. */
+static uint64_t left_to_pass_on(const struct output *o) {
+  uint64_t left = 0;
+  for (uint32_t i = 0; i < o->count; i++)
+    left += ((uint64_t)atomic_load(&o->receivers[i].socket.link->queued) << 32) +
+            bytes_on_the_way(&o->receivers[i].socket);
+  return left;
+}
+
+/* Waits until all frames are passed on. */
 static void drain(struct output *o) {
-  uint64_t before = UINT64_MAX, frames;
-  while ((frames = queued_frames(o)) > 0 && !o->has_given_up) {
-    if (frames != before) begin_wait(o);
-    before = frames;
+  uint64_t before = UINT64_MAX, left;
+  while ((left = left_to_pass_on(o)) > 0 && !o->has_given_up) {
+    if (left != before) begin_wait(o);
+    before = left;
     (void)is_hopeless(o, update_connections(o));
     nanosleep(&(struct timespec){0, DRAIN_TRY_MS * 1000000}, NULL);
   }

@@ -28,12 +28,15 @@ struct sl_zmq_finding sl_zmq_senders_take(struct sl_zmq_senders *s, const struct
     found.is_repeated = 1;
     return found;
   }
+  /* Messages that were queued when their connection closed still arrive. */
+  const int is_cut = !found.is_new && !found.is_back && sender->is_cut && sender->connection == connection;
   found.missing = m->sequence - (found.is_new ? 0 : sender->next);
   *sender = (struct sl_zmq_sender){.id = m->sender,
                                    .next = m->sequence + 1,
                                    .last_use = ++s->uses,
                                    .connection = connection,
-                                   .has_ended = m->kind == SL_ZMQ_END};
+                                   .has_ended = m->kind == SL_ZMQ_END,
+                                   .is_cut = is_cut};
   return found;
 }
 

@@ -10,6 +10,7 @@ struct sl_zmq_socket {
   void *socket, *monitor;
   struct sl_zmq_link *link;
   uint32_t connections; /* open connections, according to the events read so far */
+  int descriptor;       /* of the last connection */
 };
 
 /* Opens a PULL or PUSH socket of the link's endpoint, and its monitor. Returns SL_EINVAL with the reason, or SL_ENOMEM.
