@@ -35,8 +35,8 @@ int sl_output_open(const char *path, uint32_t flags, sl_output_report *say, void
  * arrives. Then a warning is reported, the file is not open, and the result is SL_EINTERRUPTED. */
 int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t flags, sl_output_report *say,
                           void *context, struct sl_output **file);
-/* What takes whole events in place of a file. Functions return SL_OK, or an error that they have reported; SL_ENOMEM is
- * reported by the caller. */
+/* A receiver of whole events in place of a file. Functions return SL_OK, or an error that they have reported; SL_ENOMEM
+ * is reported by the caller. */
 struct sl_output_transport {
   int (*send)(void *transport, const void *data, uint64_t bytes, uint64_t events);
   int (*finish)(void *transport);

@@ -48,5 +48,6 @@ void sl_write_version(FILE *file) {
           "targets    %s\n"
           "libraries  libyaml %s, xxHash %u.%u.%u, glibc %s, %s\n",
           SLUICE_VERSION, sl_commit(), SLUICE_BUILD_TYPE, COMPILER, SLUICE_PROCESSOR, SANITIZERS, SL_ABI_VERSION,
-          sl_devices(), yaml_get_version_string(), hash / 10000, hash / 100 % 100, hash % 100, gnu_get_libc_version(), zmq);
+          sl_devices(), yaml_get_version_string(), hash / 10000, hash / 100 % 100, hash % 100, gnu_get_libc_version(),
+          zmq);
 }

@@ -191,7 +191,9 @@ static int enter_file(struct sl_files *f, const struct sl_member *member, const 
   if (!e->option) return access(e->path, F_OK) == 0 ? enter(f, e, "which the node %s reads", name) : SL_OK;
   const int status = enter(f, e, "which the node %s writes", name);
   const int is_to_be_made = *member->choices && !is_folder(f->setup->graph->nodes[e->node].values[e->member].text);
-  return status < 0 || is_to_be_made || sl_zmq_is_endpoint(e->path) || f->setup->options.inspect_only ? status : check_writable(f, e);
+  return status < 0 || is_to_be_made || sl_zmq_is_endpoint(e->path) || f->setup->options.inspect_only
+             ? status
+             : check_writable(f, e);
 }
 
 /* Enters the file that a property names, or the files of its folder. */
@@ -307,9 +309,9 @@ static int open_output(const struct sl_services *services, const char *given, ui
     services->message(services->context, SL_ERROR, "%s: this sink writes only files, and cannot send messages", path);
     return SL_EINVAL;
   }
-  const int status =
-      is_endpoint ? sl_zmq_open_output(f->zmq, path, services->message, services->context, file)
-                  : sl_output_open_unless(f->stopped, path, flags, services->message, services->context, file);
+  const int status = is_endpoint
+                         ? sl_zmq_open_output(f->zmq, path, services->message, services->context, file)
+                         : sl_output_open_unless(f->stopped, path, flags, services->message, services->context, file);
   return status < 0 ? status : take(f, (int32_t)c->node, path);
 }
 

@@ -24,7 +24,7 @@ struct sl_file {
 
 struct sl_files {
   struct sl_setup *setup;
-  struct sl_zmq *zmq; /* opens outputs named zmq:ENDPOINT */
+  struct sl_zmq *zmq;        /* opens outputs named zmq:ENDPOINT */
   const atomic_int *stopped; /* not 0: the run was stopped; a pipe without a reader is not waited for */
   struct sl_file *at;
   uint32_t count, capacity;

@@ -19,9 +19,9 @@ static struct {
 /* Returns NULL, or the name of a function that is missing. */
 static const char *find_functions(void *handle) {
   void *symbol;
-#define FIND(name)                                                      \
-  symbol = dlsym(handle, "zmq_" #name);                                 \
-  if (!symbol) return "zmq_" #name;                                     \
+#define FIND(name)                      \
+  symbol = dlsym(handle, "zmq_" #name); \
+  if (!symbol) return "zmq_" #name;     \
   memcpy((void *)&library.functions.name, (const void *)&symbol, sizeof symbol);
   SL_ZMQ_FUNCTIONS(FIND)
 #undef FIND

@@ -5,10 +5,27 @@
 #include <stddef.h>
 #include <zmq.h>
 
-#define SL_ZMQ_FUNCTIONS(F)                                                                                         \
-  F(version) F(ctx_new) F(ctx_term) F(socket) F(close) F(setsockopt) F(getsockopt) F(bind) F(connect) F(poll)       \
-  F(socket_monitor) F(strerror) F(msg_init) F(msg_init_data) F(msg_recv) F(msg_send) F(msg_close) F(msg_data)       \
-  F(msg_size) F(msg_more) F(msg_get)
+#define SL_ZMQ_FUNCTIONS(F) \
+  F(version)                \
+  F(strerror)               \
+  F(ctx_new)                \
+  F(ctx_term)               \
+  F(socket)                 \
+  F(close)                  \
+  F(setsockopt)             \
+  F(bind)                   \
+  F(connect)                \
+  F(poll)                   \
+  F(socket_monitor)         \
+  F(msg_init)               \
+  F(msg_init_data)          \
+  F(msg_recv)               \
+  F(msg_send)               \
+  F(msg_close)              \
+  F(msg_data)               \
+  F(msg_size)               \
+  F(msg_more)               \
+  F(msg_get)
 
 /* A member for each function zmq_NAME. */
 struct sl_zmq_library {

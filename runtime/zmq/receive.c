@@ -1,10 +1,10 @@
-/* receive.c: the inputs. A thread receives messages, checks them, and writes their payloads one after another to a pipe,
- * which the source of the run reads like any other pipe. A full pipe blocks the thread, then the queues of libzmq, then
+/* receive.c: the inputs. A thread receives messages, checks them, and writes their payloads to a pipe, which the source
+ * of the run reads like any other pipe. A full pipe blocks the thread, then the queues of libzmq, then
  * the senders.
  *
  *   1. Events of connections: a closed connection marks its sender.
  *   2. Messages: wrong frames are refused, repeated messages dropped, missing ones counted.
- *   3. When no message is queued: senders whose connection was closed before their end are reported as lost.
+ *   3. When no message is queued: senders that were disconnected before their end are reported as lost.
  */
 #define _GNU_SOURCE
 #include "base/clock.h"
@@ -252,8 +252,7 @@ static int open_input(struct sl_zmq *z, struct sl_zmq_receiver *r, const char *n
   char reason[192];
   struct sl_zmq_link *link = sl_zmq_add_link(z, name, strlen(name), 1);
   if (!link) return SL_ENOMEM;
-  const int status =
-      sl_zmq_socket_open(z, &r->inputs[r->count++].socket, ZMQ_PULL, link, reason, sizeof reason);
+  const int status = sl_zmq_socket_open(z, &r->inputs[r->count++].socket, ZMQ_PULL, link, reason, sizeof reason);
   if (status == SL_EINVAL) sl_diagnose(z->diagnostics, SL_ERROR, NULL, NULL, NULL, "-i %s: %s", name, reason);
   return status;
 }

@@ -13,6 +13,7 @@
 
 #include <inttypes.h>
 #include <linux/sockios.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -157,8 +158,10 @@ static int send_message(struct receiver *r, uint32_t kind, unsigned char *payloa
 static int send_events(void *transport, const void *data, uint64_t bytes, uint64_t events) {
   struct output *o = transport;
   if (bytes > SL_ZMQ_PAYLOAD_MAX) {
-    o->say(o->context, SL_ERROR, "%s: %" PRIu64 " bytes without the end of an event are more than the %" PRId32
-           " of a message; a smaller packing factor makes shorter messages", o->name, bytes, SL_ZMQ_PAYLOAD_MAX);
+    o->say(o->context, SL_ERROR,
+           "%s: %" PRIu64 " bytes without the end of an event are more than the %" PRId32
+           " of a message; a smaller packing factor makes shorter messages",
+           o->name, bytes, SL_ZMQ_PAYLOAD_MAX);
     return SL_EIO;
   }
   unsigned char *payload = malloc(bytes + 1);
@@ -214,8 +217,8 @@ static uint64_t bytes_on_the_way(const struct sl_zmq_socket *s) {
 static uint64_t left_to_pass_on(const struct output *o) {
   uint64_t left = 0;
   for (uint32_t i = 0; i < o->count; i++)
-    left += ((uint64_t)atomic_load(&o->receivers[i].socket.link->queued) << 32) +
-            bytes_on_the_way(&o->receivers[i].socket);
+    left +=
+        ((uint64_t)atomic_load(&o->receivers[i].socket.link->queued) << 32) + bytes_on_the_way(&o->receivers[i].socket);
   return left;
 }
 
@@ -291,7 +294,7 @@ static int open_receivers(struct output *o) {
   int status = o->receivers && name ? SL_OK : SL_ENOMEM;
   for (const char *at = o->name; status == SL_OK; at++) {
     const size_t bytes = strcspn(at, ",");
-    const int length = name ? snprintf(name, strlen(o->name) + 8, "%s%.*s", at == o->name ? "" : "zmq:", (int)bytes, at) : 0;
+    const int length = snprintf(name, strlen(o->name) + 8, "%s%.*s", at == o->name ? "" : "zmq:", (int)bytes, at);
     status = open_receiver(o, name, (size_t)length);
     at += bytes;
     if (!*at) break;

@@ -22,7 +22,7 @@ struct sl_zmq_senders {
   uint64_t uses;
 };
 
-/* What a message shows about its sender. */
+/* Findings of a message about its sender. */
 struct sl_zmq_finding {
   const struct sl_zmq_sender *sender;
   int is_new;       /* the first message of this sender, also of one that begins again with number 0 */
@@ -35,8 +35,8 @@ struct sl_zmq_finding {
 struct sl_zmq_finding sl_zmq_senders_take(struct sl_zmq_senders *s, const struct sl_zmq_message *m, int connection);
 /* Notes that a connection was closed. Messages of its sender may still be queued in libzmq. */
 void sl_zmq_senders_cut(struct sl_zmq_senders *s, int connection);
-/* Returns the next sender whose connection was closed before its end, once for each sender, or NULL. To be called when
- * no message is queued. */
+/* Returns the next sender that was disconnected before its end, once for each sender, or NULL. To be called when no
+ * message is queued. */
 const struct sl_zmq_sender *sl_zmq_senders_lost(struct sl_zmq_senders *s);
 
 #endif

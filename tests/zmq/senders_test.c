@@ -1,6 +1,7 @@
 /* senders_test.c: headers of messages, and what sequence numbers show about senders. */
-#include "support.h"
 #include "zmq/senders.h"
+
+#include "support.h"
 
 #include <string.h>
 

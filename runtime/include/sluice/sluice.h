@@ -153,9 +153,8 @@ struct sl_options {
                                    * devices */
   const char *const *input_paths; /* NULL-terminated files or shell patterns, which stand for their matches in ascending
                                    * order; NULL: the graph's own source makes the events; an empty array is
-                                   * SL_EINVAL. Or ZeroMQ endpoints, "zmq:tcp://127.0.0.1:5555": see docs/running.md.
-                                   * Opening then waits for the first message, and sl_session_stop ends the wait of
-                                   * sl_session_run only */
+                                   * SL_EINVAL. Or ZeroMQ endpoints, "zmq:tcp://127.0.0.1:5555" (docs/running.md):
+                                   * sl_session_open then waits for the first message, which shows the format */
   /* One range for each of input_paths, which then are file names, not patterns; sl_index_files finds such ranges. NULL:
    * whole files. A range that does not begin and end at a record is an error of the run. */
   const struct sl_input_range *input_ranges;
