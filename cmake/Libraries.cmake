@@ -38,9 +38,9 @@ endif()
 # Only its headers: a run that needs the library opens it.
 set(ZMQ_FOUND OFF)
 if(SLUICE_ZMQ)
-  pkg_check_modules(ZMQ libzmq>=4.2)
+  pkg_check_modules(ZMQ libzmq>=4.3)
   if(NOT ZMQ_FOUND)
-    message(WARNING "libzmq was not found (Debian: libzmq3-dev): inputs and outputs zmq:ENDPOINT are refused")
+    message(WARNING "libzmq 4.3 was not found (Debian: libzmq3-dev): inputs and outputs zmq:ENDPOINT are refused")
   endif()
 endif()
 # The emulator with race detection reads names of lines and variables with it.

@@ -482,6 +482,7 @@ int sl_output_keep(struct sl_output *f, const char *why) {
   if (f->has_ended) return f->has_failed ? SL_EIO : SL_OK;
   const int status = settle(f);
   if (status != SL_OK) return status;
+  if (f->calls) return SL_OK; /* the transport has reported what it did not send */
   const char *name = sl_file_is_stdout(f->current_path) ? "standard output" : f->current_path;
   if (f->marked_events)
     f->say(f->context, SL_WARNING, "%s: the run %s; it has the first %" PRIu64 " %s", name, why, f->marked_events,

@@ -92,10 +92,15 @@ static void report_same(const struct sl_files *f, const struct sl_file *writer, 
 
 static int is_of_sink(const struct sl_file *file) { return file->option && file->node != SL_NONE; }
 
+/* Endpoints have no identity but their names. */
+static int is_same(const struct sl_file *file, const struct sl_file_identity *identity, const char *path) {
+  return sl_zmq_is_endpoint(path) ? strcmp(file->path, path) == 0 : sl_file_is_same(&file->identity, identity);
+}
+
 /* 1 if one of the two would replace the other. The sink that takes the file of -o is not known before it opens it. */
 static int is_conflict(const struct sl_file *a, const struct sl_file *b) {
   if ((a->is_for_sink && is_of_sink(b)) || (b->is_for_sink && is_of_sink(a))) return 0;
-  return (a->option || b->option) && sl_file_is_same(&a->identity, &b->identity);
+  return (a->option || b->option) && is_same(a, &b->identity, b->path);
 }
 
 /* Adds a file to the list. `what`, a format with `name`, describes the file in messages about other files. */
@@ -279,7 +284,7 @@ static int may_take(const struct sl_file *file, int32_t node) {
 static const struct sl_file *find_other(const struct sl_files *f, int32_t node, const char *path) {
   const struct sl_file_identity identity = sl_file_identify(path);
   for (uint32_t i = f->count; i-- > 0;) /* open sinks first, because the message then has their names */
-    if (sl_file_is_same(&f->at[i].identity, &identity) && !may_take(&f->at[i], node)) return &f->at[i];
+    if (is_same(&f->at[i], &identity, path) && !may_take(&f->at[i], node)) return &f->at[i];
   return NULL;
 }
 
@@ -288,7 +293,7 @@ static int take(struct sl_files *f, int32_t node, const char *path) {
   const struct sl_file_identity identity = sl_file_identify(path);
   const struct entry e = {.path = path, .option = "path", .node = SL_NONE};
   for (uint32_t i = 0; i < f->count; i++)
-    f->at[i].is_open |= sl_file_is_same(&f->at[i].identity, &identity) && may_take(&f->at[i], node);
+    f->at[i].is_open |= is_same(&f->at[i], &identity, path) && may_take(&f->at[i], node);
   f->output_is_taken |= is_below(path, f->setup->options.output_path);
   return add(f, &e, "which the node %s writes", f->setup->graph->nodes[node].name);
 }

@@ -95,9 +95,9 @@ static int check_received(struct sl_setup *s) {
                 "a run reads files or receives messages, not both: %s and %s", file, endpoint);
   else if (endpoint && o->inspect_only)
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "name a file", "%s: only runs receive messages", endpoint);
-  else if (endpoint && o->output_path && strcmp(endpoint, o->output_path) == 0)
-    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "-o %s: the same endpoint as an input of this run",
-                endpoint);
+  else if (endpoint && o->repeat > 1)
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "write the events to a file first (graphs/copy.yaml)",
+                "%s: messages cannot be kept for repeats, as --repeat and `sluice tune` need them", endpoint);
   else if (!endpoint && o->senders)
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "it counts senders of -i zmq:ENDPOINT",
                 "--senders has no effect on inputs that are files");

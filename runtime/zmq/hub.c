@@ -55,7 +55,8 @@ static int set_options(const struct sl_zmq_socket *s, const char *endpoint) {
 static int open_monitor(struct sl_zmq *z, struct sl_zmq_socket *s) {
   char address[64];
   snprintf(address, sizeof address, "inproc://monitor-%p", s->socket);
-  if (s->zmq->socket_monitor(s->socket, address, ZMQ_EVENT_CONNECTED | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED))
+  if (s->zmq->socket_monitor(s->socket, address,
+                             ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED))
     return -1;
   s->monitor = s->zmq->socket(z->context, ZMQ_PAIR);
   const int linger = 0;
@@ -113,13 +114,9 @@ int sl_zmq_socket_event(struct sl_zmq_socket *s, int *descriptor) {
   (void)s->zmq->msg_close(&event);
   *descriptor = value;
   if (got < 0) return 0;
-  if (kind != ZMQ_EVENT_DISCONNECTED) {
-    s->connections++;
-    s->descriptor = value;
-    return 1;
-  }
-  s->connections -= s->connections > 0;
-  return -1;
+  if (kind == ZMQ_EVENT_CONNECTED) s->descriptor = value;
+  s->is_connected = kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
+  return kind == ZMQ_EVENT_DISCONNECTED ? -1 : 1;
 }
 
 void sl_zmq_close(struct sl_zmq *z) {

@@ -16,8 +16,9 @@ static struct {
   struct sl_zmq_library functions;
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Returns NULL, or the name of a function that is missing. */
+/* Returns NULL, or a function or version that the library lacks. */
 static const char *find_functions(void *handle) {
+  int major, minor, patch;
   void *symbol;
 #define FIND(name)                      \
   symbol = dlsym(handle, "zmq_" #name); \
@@ -25,7 +26,8 @@ static const char *find_functions(void *handle) {
   memcpy((void *)&library.functions.name, (const void *)&symbol, sizeof symbol);
   SL_ZMQ_FUNCTIONS(FIND)
 #undef FIND
-  return NULL;
+  library.functions.version(&major, &minor, &patch);
+  return minor < 3 ? "version 4.3" : NULL;
 }
 
 const struct sl_zmq_library *sl_zmq_library(char *reason, size_t reason_size) {

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static const char magic[] = "SLZ1", prefix[] = "zmq:";
+static const unsigned char magic[4] = {'S', 'L', 'Z', '1'};
+static const char prefix[] = "zmq:";
 
 static void put(unsigned char *to, uint64_t value, unsigned bytes) {
   for (unsigned i = 0; i < bytes; i++) to[i] = (unsigned char)(value >> 8 * i);
@@ -16,7 +17,7 @@ static uint64_t get(const unsigned char *from, unsigned bytes) {
 }
 
 void sl_zmq_encode(const struct sl_zmq_message *m, unsigned char header[SL_ZMQ_HEADER_BYTES]) {
-  memcpy(header, magic, 4);
+  memcpy(header, magic, sizeof magic);
   put(header + 4, m->kind, 2);
   put(header + 6, 0, 2);
   put(header + 8, m->sender, 8);
@@ -27,7 +28,7 @@ void sl_zmq_encode(const struct sl_zmq_message *m, unsigned char header[SL_ZMQ_H
 
 const char *sl_zmq_decode(struct sl_zmq_message *m, const unsigned char *header, size_t count, size_t payload_bytes) {
   if (count != SL_ZMQ_HEADER_BYTES) return "the first frame is not a header of 40 bytes";
-  if (memcmp(header, magic, 4) != 0) return "the header does not begin with SLZ1";
+  if (memcmp(header, magic, sizeof magic) != 0) return "the header does not begin with SLZ1";
   *m = (struct sl_zmq_message){.kind = (uint32_t)get(header + 4, 2),
                                .sender = get(header + 8, 8),
                                .sequence = get(header + 16, 8),

@@ -288,7 +288,7 @@ static int open_receiver(struct sl_zmq *z, const char *const *names) {
     sl_diagnose(z->diagnostics, SL_ERROR, NULL, NULL, NULL, "%u inputs by ZeroMQ are more than %d", count, INPUTS_MAX);
     return SL_EINVAL;
   }
-  r->inputs = calloc(count, sizeof *r->inputs);
+  r->inputs = calloc(count + 1u, sizeof *r->inputs);
   r->shown = join(names);
   int status = r->inputs && r->shown ? open_pipe(r) : SL_ENOMEM;
   for (uint32_t i = 0; i < count && status == SL_OK; i++) status = open_input(z, r, names[i]);
@@ -327,7 +327,7 @@ static void report_unread(const struct sl_zmq_receiver *r) {
 
 void sl_zmq_stop_inputs(struct sl_zmq *z) {
   struct sl_zmq_receiver *r = z->receiver;
-  if (!r || !r->shown) return;
+  if (!r) return;
   atomic_store(&r->stop, 1);
   sl_thread_join(&r->thread);
   report_unread(r);

@@ -62,7 +62,7 @@ static uint32_t update_connections(struct output *o) {
       if (event < 0 && r->sequence > 0 && !r->has_end)
         o->say(o->context, SL_WARNING, "%s: the receiver was disconnected; messages that it had not processed are lost",
                name_of(r));
-    connected += r->socket.connections > 0;
+    connected += r->socket.is_connected != 0;
   }
   return connected;
 }
@@ -106,7 +106,7 @@ static int await_room(struct output *o, int only) {
   if (found >= 0) return found;
   begin_wait(o);
   while (found < 0 && !is_hopeless(o, connected)) {
-    if (only >= 0 && o->receivers[only].socket.connections == 0) break;
+    if (only >= 0 && !o->receivers[only].socket.is_connected) break;
     found = poll_room(o, only, WAIT_MS);
     connected = update_connections(o);
   }
@@ -195,7 +195,7 @@ static void await_receivers(struct output *o) {
 static int send_end(struct output *o, uint32_t index) {
   struct receiver *r = &o->receivers[index];
   int sent = 0;
-  while (sent == 0 && r->socket.connections > 0 && await_room(o, (int)index) >= 0) {
+  while (sent == 0 && r->socket.is_connected && await_room(o, (int)index) >= 0) {
     unsigned char *payload = calloc(1, END_BYTES);
     sent = payload ? send_message(r, SL_ZMQ_END, payload, END_BYTES, 0) : SL_ENOMEM;
     if (sent <= 0) free(payload);
@@ -210,7 +210,7 @@ static int send_end(struct output *o, uint32_t index) {
  * process, has taken them. */
 static uint64_t bytes_on_the_way(const struct sl_zmq_socket *s) {
   int bytes = 0;
-  return s->connections > 0 && ioctl(s->descriptor, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? (uint64_t)bytes : 0;
+  return s->is_connected && ioctl(s->descriptor, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? (uint64_t)bytes : 0;
 }
 
 /* Returns a number that changes while frames are passed on, and is 0 when all are. */
@@ -315,6 +315,6 @@ int sl_zmq_open_output(struct sl_zmq *z, const char *name, sl_output_report *say
   o->name = strdup(name);
   int status = o->name ? open_receivers(o) : SL_ENOMEM;
   if (status == SL_OK) status = sl_output_open_over(&transport, o, name, say, context, file);
-  if (status < 0) close_output(o);
+  if (status != SL_OK) close_output(o);
   return status;
 }

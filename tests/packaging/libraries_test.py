@@ -52,7 +52,7 @@ def main(cmake, generator, compiler):
     check(done.returncode == 0 and not has_tests, f"without cmocka, HDF5 and libzmq configuring succeeds, without tests: {said}")
     check("cmocka was not found (Debian: libcmocka-dev): tests are not built" in said, "missing tests are reported")
     check("HDF5 was not found (Debian: libhdf5-dev): hdf5.sink is not built" in said, "a missing hdf5.sink is reported")
-    check("libzmq was not found (Debian: libzmq3-dev)" in said, "a missing libzmq is reported")
+    check("libzmq 4.3 was not found (Debian: libzmq3-dev)" in said, "a missing libzmq is reported")
     checks.end()
 
 

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from common import ROOT, Checks
-from peer import COPY, DATA, END, HEADER, PULL, PUSH, SLUICE, Peer, Run, records, simulate
+from peer import COPY, DATA, END, HEADER, PULL, PUSH, SLUICE, SIMULATE, Peer, Run, records, simulate
 
 MAKE_SAMPLES, PLUGINS = sys.argv[2:]
 checks = Checks()
@@ -112,6 +112,12 @@ def connecting_input(folder, file):
     check(summary["events"] == 200 and [link["messages"] for link in summary["zmq"]] == [2, 2], "two inputs are merged")
 
 
+def two_sinks(folder):
+    path = folder / "two.yaml"
+    path.write_text(f"sluice: 1\ninclude: [{SIMULATE}]\nnodes:\n  more: {{ use: io.mdf_sink }}\n")
+    return path
+
+
 def refused(folder, file):
     used = Peer(PULL, "tcp://127.0.0.1:*".replace("*", "47113"))
     for arguments, text in (
@@ -123,7 +129,8 @@ def refused(folder, file):
             (["-i", file, "-o", "zmq:@tcp://*:1"], "an output always connects"),
             (["-i", file, "-o", "zmq:tcp://127.0.0.1:1,udp://x"], "zmq:udp://x: an endpoint is tcp://HOST:PORT"),
             (["-i", file, "-o", "zmq:tcp://x"], "cannot connect"),
-            (["-i", "zmq:ipc://x", "-o", "zmq:ipc://x"], "the same endpoint as an input"),
+            (["-i", "zmq:ipc://x", "-o", "zmq:ipc://x"], "the same file as zmq:ipc://x, an input of this run"),
+            (["-i", "zmq:ipc://x", "--repeat", "2"], "messages cannot be kept for repeats"),
             (["-i", file, "--senders", "1"], "--senders has no effect"),
             (["-i", file, "--until-idle", "1"], "--until-idle has no effect"),
             (["-i", file, "--metrics", "zmq:ipc://x"], "--metrics zmq:ipc://x: cannot be written")):
@@ -131,10 +138,11 @@ def refused(folder, file):
         done = subprocess.run([SLUICE, "run", COPY, *arguments, *output], capture_output=True, text=True, timeout=30, cwd=folder)
         check(done.returncode == 2 and text in done.stderr, f"refused: {text}" + ("" if text in done.stderr else done.stderr))
     used.close()
-    graph = ROOT / "examples/velo_hdf5.yaml"
-    done = subprocess.run([SLUICE, "run", graph, "-n", "5", "-o", "zmq:ipc://x"], capture_output=True, text=True, timeout=30)
-    if "hdf5" not in done.stderr or "was built where" not in done.stderr:
-        check(done.returncode == 2 and "writes only files" in done.stderr, f"HDF5 files are not sent: {done.stderr}")
+    for graph, text, needed in ((ROOT / "examples/velo_hdf5.yaml", "this sink writes only files", "hdf5.sink"),
+                                (two_sinks(folder), "the same file as zmq:ipc://x, which the node write writes", "io.mdf_sink")):
+        done = subprocess.run([SLUICE, "run", graph, "-n", "5", "-o", "zmq:ipc://x"], capture_output=True, text=True, timeout=30)
+        if f"there is no algorithm `{needed}`" not in done.stderr:
+            check(done.returncode == 2 and text in done.stderr, f"refused: {text}" + ("" if text in done.stderr else done.stderr))
 
 
 def wait_for_first_message(folder):
