@@ -198,7 +198,7 @@ static void report_lost(struct sl_zmq_receiver *r) {
       atomic_fetch_add(&r->inputs[i].socket.link->lost, 1);
       warn(r, &r->inputs[i], "lost", NULL,
            "sender %016" PRIx64 " was disconnected before its end, after message %" PRIu64
-           ": it was killed or the network failed, and messages in its queue are lost",
+           ": it failed or was killed, or the network failed; messages in its queue are lost",
            sender->id, sender->next - 1);
     }
 }
