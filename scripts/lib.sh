@@ -8,7 +8,7 @@ jobs=$(nproc)
 tells_progress=no # yes: builds print their progress
 
 build_packages=(gcc cmake ninja-build pkg-config libc6-dev libyaml-dev libxxhash-dev zlib1g-dev liblzma-dev liblz4-dev
-                libzstd-dev libhdf5-dev libdw-dev help2man)
+                libzstd-dev libhdf5-dev libzmq3-dev libdw-dev help2man)
 test_packages=(lintian dpkg-dev file libcmocka-dev g++ clang clang-format clang-tidy libclang-rt-14-dev python3 python3-jsonschema
                python3-numpy python3-yaml python3-h5py python3-pandas python3-xxhash python3-matplotlib graphviz zsh
                python3-pytest python3-pip python3-venv python3-setuptools python3-wheel mypy python3-nbclient python3-ipykernel

@@ -97,6 +97,9 @@ class Options(ctypes.Structure):
         ("replan", c_uint32),
         ("energy", c_uint32),
         ("memory_bytes", c_uint64),
+        ("until_idle", c_double),
+        ("senders", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 

@@ -34,6 +34,8 @@ class Settings:
     source_threads: int = 0
     replan: str = "on"
     memory_bytes: int = 0
+    until_idle: float = 0
+    senders: int = 0
     output_path: str | None = None
     rotate: str | None = None
     digest: bool = False
@@ -155,6 +157,7 @@ class Session:
         o.source_threads = _abi.count("source_threads", settings.source_threads, 32)
         o.replan = _abi.REPLAN[settings.replan]
         o.memory_bytes = _abi.count("memory", settings.memory_bytes, 64)
+        o.until_idle, o.senders = settings.until_idle, _abi.count("senders", settings.senders, 32)
         if settings.device is not None:
             o.device = self._text(settings.device)
         o.output_path = self._text(settings.output_path)

@@ -383,6 +383,8 @@ class Graph:
         source_threads: int | None = None,
         replan: str | None = None,
         memory: int | None = None,
+        until_idle: float | None = None,
+        senders: int | None = None,
         output: str | os.PathLike[str] | None = None,
         rotate: str | None = None,
         digest: bool = False,
@@ -393,7 +395,8 @@ class Graph:
         """An iterator over batches of finished events, in input order; see Run.
 
         files: one or several files, patterns, or Parts of files (index()); None: the graph's own source. An empty list
-        is a ValueError. inputs: instead of files, arrays by port of the graph's source, {"block": array}, Inputs, or
+        is a ValueError. Or ZeroMQ inputs, "zmq:ENDPOINT", which end when nothing arrived for `until_idle` seconds, or
+        when `senders` senders have ended. inputs: instead of files, arrays by port of the graph's source, {"block": array}, Inputs, or
         an iterable of them; the source's own events are not read. source: instead of files, an iterable of Events,
         Packets and Inputs in memory. It runs in a thread of its own, at most `entries_max` (512) entries ahead of the
         run. on_batch: one or several functions that get each batch before the loop does, in a thread of the run;
@@ -403,8 +406,8 @@ class Graph:
         the most events in a slice. source_threads: threads that read and simulate. replan: "on" (None), "grow" or
         "off": whether the memory plan changes during the run. memory: the most bytes for all arenas, on each device
         (None: 80 % of a GPU's free memory). `device` and these five affect only speed and memory: none of them
-        changes a result. output: the file of a sink that writes one. rotate: when sinks begin new files, as of `--rotate`: "1GiB,10min,run"; output is
-        a pattern then. digest: compute digests for the summary.
+        changes a result. output: the file of a sink that writes one, or "zmq:ENDPOINT". rotate: when sinks begin new
+        files, as of `--rotate`: "1GiB,10min,run"; output is a pattern then. digest: compute digests for the summary.
         progress: True for a tqdm bar, or a function that gets events, done, total (0: unknown) and seconds a few times
         per second, in a thread of the run. warn: issue messages as Python warnings; False: only in diagnostics. Paths
         are relative to the working directory of this call. GraphError if the graph, an option or a file is refused.
@@ -425,6 +428,8 @@ class Graph:
             source_threads=_abi.count_or_default("source_threads", source_threads, 32),
             replan=_abi.replan(replan),
             memory_bytes=_abi.count_or_default("memory", memory, 64),
+            until_idle=0 if until_idle is None else float(until_idle),
+            senders=_abi.count_or_default("senders", senders, 32),
             output_path=None if output is None else from_here(output),
             rotate=rotate,
             digest=digest,

@@ -36,11 +36,11 @@ class Part:
 
 
 def from_here(path: str | os.PathLike[str]) -> str:
-    """The absolute path, which stays valid when the working directory changes; "-" and "" are unchanged. Unlike
-    os.path.abspath it keeps "..", which may follow a symbolic link.
+    """The absolute path, which stays valid when the working directory changes; "-", "" and "zmq:ENDPOINT" are
+    unchanged. Unlike os.path.abspath it keeps "..", which may follow a symbolic link.
     """
     name = os.fspath(path)
-    return name if name in ("", "-") else os.path.join(os.getcwd(), name)
+    return name if name in ("", "-") or name.startswith("zmq:") else os.path.join(os.getcwd(), name)
 
 
 def input_from_here(item: str | Part) -> str | Part:

@@ -1,5 +1,6 @@
 """Runs: values equal those of the command; the ways in which a run ends."""
 import csv
+import ctypes.util
 import gc
 import json
 import signal
@@ -547,3 +548,22 @@ def test_relative_paths_belong_to_the_directory_of_the_call(command, tmp_path, m
     runs.append(counts.run(parts))
     assert [run.finish().summary["events"] for run in runs] == [2, 2, 2, 2]
     assert not list(elsewhere.iterdir())
+
+
+@pytest.mark.skipif(ctypes.util.find_library("zmq") is None, reason="libzmq is not installed")
+def test_a_run_receives_what_another_one_sends(tmp_path):
+    endpoint, counts = f"zmq:ipc://{tmp_path}/socket", sluice.Graph("velo_counts.yaml")
+    sender = sluice.Graph("simulate.yaml").run(n=20, output=endpoint)
+    thread = threading.Thread(target=lambda: [None for _ in sender])
+    thread.start()
+    run = counts.run(endpoint, senders=1, digest=True)
+    events = sum(len(batch) for batch in run)
+    thread.join()
+    (link,) = run.summary["zmq"]
+    assert (events, link["events"], link["ended"], link["missing"]) == (20, 20, 1, 0)
+    assert sender.summary["zmq"][0]["unsent"] == 0
+    simulated = counts.run(n=20, digest=True)
+    assert sum(len(batch) for batch in simulated) == 20
+    assert simulated.summary["outputs"][0]["digest"] == run.summary["outputs"][0]["digest"]
+    with pytest.raises(sluice.GraphError, match="--until-idle has no effect"):
+        counts.run(n=20, until_idle=1)

@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { BUFFER_BYTES = 8 << 20, MARKS_MAX = 1 << 15, PARTS_MAX = 1000 };
+enum { BUFFER_BYTES = 8 << 20, MESSAGE_BYTES = 1 << 20, MARKS_MAX = 1 << 15, PARTS_MAX = 1000 };
 
 /* The first `bytes` of the file contain its first `events`. */
 struct mark {
@@ -48,6 +48,8 @@ struct sl_output {
   struct mark complete;   /* the last mark that was written */
   struct mark *marks;     /* marks after `complete`, ascending; NULL with is_by_path */
   uint32_t mark_count;
+  const struct sl_output_transport *calls; /* NULL: a file */
+  void *transport;
 };
 
 static int fail(struct sl_output *f, const char *name, const char *step, int error) {
@@ -207,6 +209,24 @@ int sl_output_open(const char *path, uint32_t flags, sl_output_report *say, void
   return sl_output_open_unless(NULL, path, flags, say, context, file);
 }
 
+/* Allocates an output with a buffer of `capacity` bytes; NULL if out of memory. */
+static struct sl_output *make_output(const char *path, size_t capacity, sl_output_report *say, void *context) {
+  struct sl_output *f = (struct sl_output *)calloc(1, sizeof *f);
+  if (!f) return NULL;
+  f->descriptor = -1;
+  f->say = say;
+  f->context = context;
+  f->things = "events";
+  f->path = strdup(path);
+  f->capacity = capacity;
+  f->buffer = f->capacity ? (uint8_t *)malloc(f->capacity) : NULL;
+  f->marks = f->capacity ? (struct mark *)malloc(MARKS_MAX * sizeof *f->marks) : NULL;
+  f->current_path = f->path;
+  if (f->path && ((f->buffer && f->marks) || !f->capacity)) return f;
+  sl_output_close(f);
+  return NULL;
+}
+
 int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t flags, sl_output_report *say,
                           void *context, struct sl_output **file) {
   *file = NULL;
@@ -214,25 +234,25 @@ int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t fla
     say(context, SL_ERROR, "no output file is given: use -o, or the property path");
     return SL_EINVAL;
   }
-  struct sl_output *f = (struct sl_output *)calloc(1, sizeof *f);
+  const int is_by_path = (flags & SL_OUTPUT_BY_PATH) != 0;
+  struct sl_output *f = make_output(path, is_by_path ? 0 : BUFFER_BYTES, say, context);
   if (!f) return SL_ENOMEM;
-  f->descriptor = -1;
-  f->say = say;
-  f->context = context;
-  f->things = "events";
-  f->is_by_path = (flags & SL_OUTPUT_BY_PATH) != 0;
-  f->path = strdup(path);
-  f->capacity = f->is_by_path ? 0 : BUFFER_BYTES;
-  f->buffer = f->capacity ? (uint8_t *)malloc(f->capacity) : NULL;
-  f->marks = f->capacity ? (struct mark *)malloc(MARKS_MAX * sizeof *f->marks) : NULL;
-  f->current_path = f->path;
-  int status = f->path && ((f->buffer && f->marks) || !f->capacity) ? SL_OK : SL_ENOMEM;
-  if (status == SL_OK) status = open_target(f, flags, stop);
+  f->is_by_path = is_by_path;
+  const int status = open_target(f, flags, stop);
   if (status == SL_OK)
     *file = f;
   else
     sl_output_close(f);
   return status;
+}
+
+int sl_output_open_over(const struct sl_output_transport *calls, void *transport, const char *name,
+                        sl_output_report *say, void *context, struct sl_output **file) {
+  *file = make_output(name, MESSAGE_BYTES, say, context);
+  if (!*file) return SL_ENOMEM;
+  (*file)->calls = calls;
+  (*file)->transport = transport;
+  return SL_OK;
 }
 
 void *sl_output_context(const struct sl_output *f) { return f->context; }
@@ -325,7 +345,30 @@ static int write_out(struct sl_output *f, const uint8_t *data, size_t bytes) {
   return fail_after(f, step, strerror(error));
 }
 
+/* Sends `bytes` of the buffer, and moves the rest to its beginning. */
+static int send_out(struct sl_output *f, size_t bytes) {
+  if (f->has_ended) return SL_EIO;
+  if (bytes == 0) return SL_OK;
+  const int status = f->calls->send(f->transport, f->buffer, bytes, f->marked_events - f->complete.events);
+  if (status < 0) {
+    f->has_failed = status != SL_ENOMEM;
+    f->has_ended = 1;
+    return status;
+  }
+  f->written_bytes += bytes;
+  f->used -= bytes;
+  memmove(f->buffer, f->buffer + bytes, f->used);
+  update_complete(f);
+  return SL_OK;
+}
+
+/* Bytes of the buffer up to the last mark. */
+static size_t whole_bytes(const struct sl_output *f) {
+  return f->mark_count > 0 ? (size_t)(f->marks[f->mark_count - 1].bytes - f->written_bytes) : 0;
+}
+
 int sl_output_flush(struct sl_output *f) {
+  if (f->calls) return send_out(f, whole_bytes(f));
   const size_t bytes = f->used;
   f->used = 0;
   return write_out(f, f->buffer, bytes);
@@ -340,11 +383,11 @@ int sl_output_reserve(struct sl_output *f, uint64_t bytes, void **memory) {
     const int error = sl_output_flush(f);
     if (error) return error;
   }
-  if (bytes > f->capacity) {
-    uint8_t *larger = (uint8_t *)realloc(f->buffer, bytes);
+  if (bytes > f->capacity - f->used) { /* after a flush, a transport may keep the begin of an event */
+    uint8_t *larger = (uint8_t *)realloc(f->buffer, f->used + bytes);
     if (!larger) return SL_ENOMEM;
     f->buffer = larger;
-    f->capacity = bytes;
+    f->capacity = f->used + bytes;
   }
   *memory = f->buffer + f->used;
   f->used += bytes;
@@ -354,15 +397,15 @@ int sl_output_reserve(struct sl_output *f, uint64_t bytes, void **memory) {
 void sl_output_trim(struct sl_output *f, uint64_t bytes) { f->used -= bytes < f->used ? bytes : f->used; }
 
 int sl_output_add(struct sl_output *f, const void *data, uint64_t bytes) {
+  void *memory;
   if (f->has_ended) return SL_EIO;
-  if (bytes > sl_output_room(f)) {
+  if (bytes > sl_output_room(f) && bytes >= f->capacity / 2 && !f->calls) {
     const int error = sl_output_flush(f);
-    if (error) return error;
-    if (bytes >= f->capacity / 2) return write_out(f, (const uint8_t *)data, bytes);
+    return error ? error : write_out(f, (const uint8_t *)data, bytes);
   }
-  if (bytes) memcpy(f->buffer + f->used, data, bytes);
-  f->used += bytes;
-  return SL_OK;
+  const int error = sl_output_reserve(f, bytes, &memory);
+  if (!error && bytes) memcpy(memory, data, bytes);
+  return error;
 }
 
 void sl_output_counts(struct sl_output *f, const char *things) { f->things = things; }
@@ -435,7 +478,8 @@ void sl_output_complete_free(struct sl_output_complete *file) {
 }
 
 static int settle(struct sl_output *f) {
-  const int status = sl_output_flush(f);
+  int status = f->calls ? send_out(f, f->used) : sl_output_flush(f);
+  if (status == SL_OK && f->calls) status = f->calls->finish(f->transport);
   if (status != SL_OK) return status;
   /* The contents must be on disk before the file gets its final name. Devices and pipes cannot be synchronised. */
   if (f->is_renamed && fsync(f->descriptor) != 0) return fail_after(f, "write it to the disk", strerror(errno));
@@ -492,6 +536,7 @@ int sl_output_keep(struct sl_output *f, const char *why) {
   if (f->has_ended) return f->has_failed ? SL_EIO : SL_OK;
   const int status = settle(f);
   if (status != SL_OK) return status;
+  if (f->calls) return SL_OK; /* the transport has reported what it did not send */
   const char *name = sl_file_is_stdout(f->current_path) ? "standard output" : f->current_path;
   if (f->marked_events)
     f->say(f->context, SL_WARNING, "%s: the run %s; it has the first %" PRIu64 " %s", name, why, f->marked_events,
@@ -504,6 +549,10 @@ int sl_output_keep(struct sl_output *f, const char *why) {
 /* Closes a file that was not finished; its whole events are kept. */
 static void abandon(struct sl_output *f) {
   char rest[160];
+  if (f->calls) {
+    (void)send_out(f, whole_bytes(f));
+    return;
+  }
   if (f->used) (void)write_all(f, f->buffer, f->used);
   f->used = 0;
   update_complete(f);
@@ -514,8 +563,9 @@ static void abandon(struct sl_output *f) {
 
 void sl_output_close(struct sl_output *f) {
   if (!f) return;
-  if (f->descriptor >= 0 && !f->has_ended) abandon(f);
+  if ((f->descriptor >= 0 || f->calls) && !f->has_ended) abandon(f);
   if (f->descriptor >= 0) close(f->descriptor);
+  if (f->calls) f->calls->close(f->transport);
   free(f->path);
   free(f->target);
   free(f->part);

@@ -36,6 +36,17 @@ int sl_output_open(const char *path, uint32_t flags, sl_output_report *say, void
  * arrives. Then a warning is reported, the file is not open, and the result is SL_EINTERRUPTED. */
 int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t flags, sl_output_report *say,
                           void *context, struct sl_output **file);
+/* A receiver of whole events in place of a file. Functions return SL_OK, or an error that they have reported; SL_ENOMEM
+ * is reported by the caller. */
+struct sl_output_transport {
+  int (*send)(void *transport, const void *data, uint64_t bytes, uint64_t events);
+  int (*finish)(void *transport);
+  void (*close)(void *transport); /* without `finish` before it, the run has failed */
+};
+/* Opens an output over a transport: all data up to a mark is sent when the buffer is full and with each flush. With
+ * SL_OK, `transport` is closed by sl_output_close. */
+int sl_output_open_over(const struct sl_output_transport *calls, void *transport, const char *name,
+                        sl_output_report *say, void *context, struct sl_output **file);
 void *sl_output_context(const struct sl_output *f);
 
 /* A file that is complete and on the disk, under its temporary name. */

@@ -4,8 +4,12 @@
 #define AT(member) offsetof(struct cli_arguments, member)
 
 const struct cli_option cli_options[] = {
-    {"-i", "--input", "FILE...", "input files or patterns, in this order ('-': standard input)", CLI_INPUTS,
-     CLI_RUN | CLI_TUNE, AT(inputs), 0},
+    {"-i", "--input", "FILE...", "input files or patterns, in this order ('-': standard input), or zmq:ENDPOINT",
+     CLI_INPUTS, CLI_RUN | CLI_TUNE, AT(inputs), 0},
+    {"--senders", NULL, "N", "with -i zmq:ENDPOINT: end the input when N senders have ended", CLI_COUNT, CLI_RUN,
+     AT(options.senders), UINT32_MAX},
+    {"--until-idle", NULL, "SECONDS", "with -i zmq:ENDPOINT: end the input when nothing arrived for so long",
+     CLI_SECONDS, CLI_RUN, AT(options.until_idle), 1000000},
     {"--range", NULL, "FIRST+BYTES", "read only BYTES bytes of the file of -i, from byte FIRST on; once per file",
      CLI_LIST, CLI_RUN, AT(range_texts), 0},
     {"-n", "--events", "EVENTS", "smallest number of events of a part (default 10000)", CLI_COUNT, CLI_INDEX,
@@ -80,7 +84,8 @@ const struct cli_option cli_options[] = {
      CLI_PLAN, AT(steps), UINT64_MAX},
     {"--offsets", NULL, "FILE", "with --csv: write the buffers with their offsets", CLI_TEXT, CLI_PLAN,
      AT(offsets_path), 0},
-    {"-o", "--output", "FILE", "write the file of a sink here", CLI_TEXT, CLI_RUN, AT(options.output_path), 0},
+    {"-o", "--output", "FILE", "write the file of a sink here, or send it to zmq:ENDPOINT", CLI_TEXT, CLI_RUN,
+     AT(options.output_path), 0},
     {"--rotate", NULL, "WHEN", "begin new files, named by a pattern with %04d, when WHEN: 1GiB,10min,run", CLI_TEXT,
      CLI_RUN, AT(options.rotate), 0},
     {"--json", NULL, "FILE", "write the summary as JSON ('-': to standard output)", CLI_TEXT, CLI_RUN, AT(json_path),

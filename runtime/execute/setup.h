@@ -75,7 +75,9 @@ struct sl_setup {
   const struct sl_output_calls *output_calls; /* calls that sinks use to write files, and the files of the run */
   struct sl_files *files;
   const struct sl_record_calls *record_calls; /* reader of record sources */
-  const char *input_path;                     /* the first input and its first bytes, until all nodes are prepared */
+  uint32_t is_received;                       /* inputs are zmq:ENDPOINT: the source reads their merged stream */
+  const char *const *received_paths, *const *received_names; /* its path and its name in messages, or NULL */
+  const char *input_path; /* the first input and its first bytes, until all nodes are prepared */
   const unsigned char *input_bytes;
   uint64_t input_count;
   uint64_t open_ns, begin_ns; /* time when opening began, and when the run began */

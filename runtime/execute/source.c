@@ -77,13 +77,14 @@ int sl_source_fill(struct sl_reading *r, void *state, struct sl_input *input, ui
 int sl_source_open(const struct sl_setup *s) {
   const uint32_t n = s->graph->source;
   const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
-  const char *const *paths = s->options.input_paths;
+  const char *const *paths = s->is_received ? s->received_paths : s->options.input_paths;
   uint32_t count = 0;
   int status = SL_OK;
   s->states[n] = calloc(1, a->state_size + 1u);
   if (!s->states[n]) return SL_ENOMEM;
   while (paths && paths[count]) count++;
-  const struct sl_inputs inputs = {paths, count, 0, paths, s->options.input_ranges};
+  const struct sl_inputs inputs = {paths, count, 0, s->is_received ? s->received_names : paths,
+                                   s->options.input_ranges};
   if (a->source->open) status = a->source->open(s->states[n], &s->contexts[n].services, s->source_args, &inputs);
   s->opened[n] = 1;
   sl_report_node_failure(s, n, status, "could not start", NULL);

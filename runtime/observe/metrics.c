@@ -247,6 +247,41 @@ static void write_energy(const struct sl_metrics *m, FILE *f) {
     if (joules[i] >= 0) fprintf(f, "sluice_energy_joules_total{of=\"%s\"} %.6g\n", of[i], joules[i]);
 }
 
+/* A counter of all inputs or all outputs. */
+static void write_link_counter(const struct sl_zmq *z, int of_inputs, const char *name, const char *help, size_t offset,
+                               double unit, FILE *f) {
+  int is_described = 0;
+  for (const struct sl_zmq_link *l = z->links; l; l = l->next) {
+    if (l->is_input != of_inputs) continue;
+    if (!is_described) describe(f, name, "counter", help);
+    is_described = 1;
+    fprintf(f, "%s{endpoint=\"", name);
+    write_label(l->name, f);
+    const uint64_t value = atomic_load((const atomic_uint_fast64_t *)(const void *)((const char *)l + offset));
+    fprintf(f, "\"} %.15g\n", (double)value * unit);
+  }
+}
+
+static void write_links(const struct sl_zmq *z, FILE *f) {
+#define COUNTER(of_inputs, name, member, unit, help) \
+  write_link_counter(z, of_inputs, "sluice_zmq_" name "_total", help, offsetof(struct sl_zmq_link, member), unit, f)
+  COUNTER(1, "received_messages", messages, 1, "Messages received, without repeated and refused ones.");
+  COUNTER(1, "received_bytes", bytes, 1, "Bytes of the payloads received.");
+  COUNTER(1, "received_events", events, 1, "Events received, as stated by the senders.");
+  COUNTER(1, "missing_messages", missing, 1, "Messages missing in the sequences of the senders.");
+  COUNTER(1, "repeated_messages", repeated, 1, "Messages dropped because they were received before.");
+  COUNTER(1, "refused_messages", refused, 1, "Messages with wrong frames.");
+  COUNTER(1, "senders", senders, 1, "Senders that began.");
+  COUNTER(1, "ended_senders", ended, 1, "Senders that sent their end.");
+  COUNTER(1, "lost_senders", lost, 1, "Times that a sender was disconnected before its end.");
+  COUNTER(0, "sent_messages", messages, 1, "Messages passed to ZeroMQ.");
+  COUNTER(0, "sent_bytes", bytes, 1, "Bytes of the payloads passed to ZeroMQ.");
+  COUNTER(0, "sent_events", events, 1, "Events passed to ZeroMQ.");
+  COUNTER(0, "unsent_messages", unsent, 1, "Messages that were not sent before the run ended.");
+  COUNTER(0, "waiting_seconds", waited_ns, 1e-9, "Time in which no receiver had room.");
+#undef COUNTER
+}
+
 static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   const struct sl_setup *s = setup_of(m);
   const struct sl_delivery *d = m->delivery;
@@ -278,6 +313,7 @@ static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   write_times(m, f);
   write_budgets(m, f);
   write_totals(m, f);
+  write_links(m->zmq, f);
 }
 
 /* Reports errors as warnings, because monitoring does not end a run. */

@@ -5,6 +5,7 @@
 #include "execute/order.h"
 #include "observe/summary.h"
 #include "results/files.h"
+#include "zmq/hub.h"
 
 /* Sums over slots. A slot adds its counts when it has delivered a slice. */
 enum { SL_METRICS_EDGES = 15 };
@@ -14,6 +15,7 @@ struct sl_metrics {
   struct sl_delivery *delivery; /* its lock protects the sums, also while the file is written */
   struct sl_order *order;
   struct sl_energy *energy;
+  const struct sl_zmq *zmq;
   int is_open;
   uint64_t *node_ns, *node_events; /* per node summary */
   uint64_t *times;                 /* per activity, then per node */

@@ -4,6 +4,7 @@
 #include "base/locale.h"
 #include "report/origin.h"
 #include "session/inspect.h"
+#include "zmq/hub.h"
 
 #include <sluice/text.h>
 
@@ -298,6 +299,24 @@ static int has_results(const struct sl_session *s) {
   return 0;
 }
 
+/* A line per socket of ZeroMQ. */
+static void write_links(const struct sl_session *s, FILE *file) {
+  char bytes[32];
+  for (const struct sl_zmq_link *l = sl_session_links(s); l; l = l->next) {
+    const uint64_t messages = atomic_load(&l->messages), unsent = atomic_load(&l->unsent);
+    fprintf(file, "%-12s %s: %" PRIu64 " %s, %s", l->is_input ? "received" : "sent", l->name, messages,
+            sl_plural(messages, "message", "messages"), as_bytes(atomic_load(&l->bytes), bytes, sizeof bytes));
+    if (l->is_input)
+      fprintf(file,
+              "; senders: %" PRIu64 ", %" PRIu64 " ended, %" PRIu64 " lost; missing: %" PRIu64 ", repeated: %" PRIu64
+              ", refused: %" PRIu64 "\n",
+              atomic_load(&l->senders), atomic_load(&l->ended), atomic_load(&l->lost), atomic_load(&l->missing),
+              atomic_load(&l->repeated), atomic_load(&l->refused));
+    else
+      fprintf(file, ", waited %.3f s; not sent: %" PRIu64 "\n", (double)atomic_load(&l->waited_ns) * 1e-9, unsent);
+  }
+}
+
 void sl_session_write_table(const struct sl_session *s, uint32_t details, FILE *file) {
   SL_IN_C_LOCALE();
   const struct sl_summary *sum = sl_session_summary(s);
@@ -308,6 +327,7 @@ void sl_session_write_table(const struct sl_session *s, uint32_t details, FILE *
   fprintf(file, "device       %s%s%s\n", sl_session_options(s)->device, *device ? ": " : "", device);
   write_devices(sum, file);
   write_events(sum, file);
+  write_links(s, file);
   write_rates(s, file);
   write_energy(sum, file);
   write_memory(sum, file);

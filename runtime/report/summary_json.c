@@ -5,6 +5,7 @@
 #include "report/origin.h"
 #include "report/summary.h"
 #include "session/inspect.h"
+#include "zmq/hub.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -284,6 +285,32 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
+/* The sockets of ZeroMQ. */
+static void json_links(const struct sl_session *s, struct sl_json *j) {
+  sl_json_begin_array(j, "zmq");
+  for (const struct sl_zmq_link *l = sl_session_links(s); l; l = l->next) {
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "endpoint", l->name);
+    sl_json_string(j, "direction", l->is_input ? "in" : "out");
+    sl_json_unsigned(j, "messages", atomic_load(&l->messages));
+    sl_json_unsigned(j, "bytes", atomic_load(&l->bytes));
+    sl_json_unsigned(j, "events", atomic_load(&l->events));
+    if (l->is_input) {
+      sl_json_unsigned(j, "senders", atomic_load(&l->senders));
+      sl_json_unsigned(j, "ended", atomic_load(&l->ended));
+      sl_json_unsigned(j, "lost", atomic_load(&l->lost));
+      sl_json_unsigned(j, "missing", atomic_load(&l->missing));
+      sl_json_unsigned(j, "repeated", atomic_load(&l->repeated));
+      sl_json_unsigned(j, "refused", atomic_load(&l->refused));
+    } else {
+      sl_json_number(j, "waited_seconds", (double)atomic_load(&l->waited_ns) * 1e-9);
+      sl_json_unsigned(j, "unsent", atomic_load(&l->unsent));
+    }
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
 /* The graph files merged after the graph. */
 static void json_with(const struct sl_session *s, struct sl_json *j) {
   const char *const *with = sl_session_options(s)->with_paths;
@@ -318,6 +345,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   json_times(s, &j);
   json_tables(s, &j);
   sl_totals_json(sum, &j);
+  json_links(s, &j);
   sl_json_end_object(&j);
   return sl_json_finish(&j, file);
 }

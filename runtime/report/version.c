@@ -1,5 +1,6 @@
 /* version.c: version, commit, build, targets and libraries. */
 #include "base/locale.h"
+#include "zmq/hub.h"
 
 #include <sluice/sluice.h>
 
@@ -36,6 +37,8 @@ const char *sl_commit(void) { return sl_commit_text; }
 
 void sl_write_version(FILE *file) {
   SL_IN_C_LOCALE();
+  char zmq[64];
+  sl_zmq_describe(zmq, sizeof zmq);
   const unsigned hash = XXH_versionNumber(); /* major * 10000 + minor * 100 + release */
   fprintf(file,
           "sluice %s\n"
@@ -43,7 +46,8 @@ void sl_write_version(FILE *file) {
           "build      %s, %s, %s%s\n"
           "plugins    interface %u\n"
           "targets    %s\n"
-          "libraries  libyaml %s, xxHash %u.%u.%u, glibc %s\n",
+          "libraries  libyaml %s, xxHash %u.%u.%u, glibc %s, %s\n",
           SLUICE_VERSION, sl_commit(), SLUICE_BUILD_TYPE, COMPILER, SLUICE_PROCESSOR, SANITIZERS, SL_ABI_VERSION,
-          sl_devices(), yaml_get_version_string(), hash / 10000, hash / 100 % 100, hash % 100, gnu_get_libc_version());
+          sl_devices(), yaml_get_version_string(), hash / 10000, hash / 100 % 100, hash % 100, gnu_get_libc_version(),
+          zmq);
 }

@@ -11,6 +11,7 @@
 #include "graph/find.h"
 #include "plugin/property.h"
 #include "results/rotation.h"
+#include "zmq/message.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -51,7 +52,8 @@ static int find_graphs(struct sl_files *f) {
 
 const char *sl_files_resolve(const struct sl_files *f, const char *path, char whole[PATH_MAX]) {
   char now[PATH_MAX];
-  if (!path || !*path || *path == '/' || sl_file_is_stdout(path) || !f->directory) return path;
+  if (!path || !*path || *path == '/' || sl_file_is_stdout(path) || sl_zmq_is_endpoint(path) || !f->directory)
+    return path;
   if (getcwd(now, sizeof now) && strcmp(now, f->directory) == 0) return path;
   return snprintf(whole, PATH_MAX, "%s/%s", f->directory, path) < PATH_MAX ? whole : path;
 }
@@ -91,10 +93,15 @@ static void report_same(const struct sl_files *f, const struct sl_file *writer, 
 
 static int is_of_sink(const struct sl_file *file) { return file->option && file->node != SL_NONE; }
 
+/* Endpoints have no identity but their names. */
+static int is_same(const struct sl_file *file, const struct sl_file_identity *identity, const char *path) {
+  return sl_zmq_is_endpoint(path) ? strcmp(file->path, path) == 0 : sl_file_is_same(&file->identity, identity);
+}
+
 /* 1 if one of the two would replace the other. The sink that takes the file of -o is not known before it opens it. */
 static int is_conflict(const struct sl_file *a, const struct sl_file *b) {
   if ((a->is_for_sink && is_of_sink(b)) || (b->is_for_sink && is_of_sink(a))) return 0;
-  return (a->option || b->option) && sl_file_is_same(&a->identity, &b->identity);
+  return (a->option || b->option) && is_same(a, &b->identity, b->path);
 }
 
 /* Adds a file to the list. `what`, a format with `name`, describes the file in messages about other files. */
@@ -164,8 +171,9 @@ static int enter_option(struct sl_files *f, const char *option, const char *path
   const struct entry e = {
       .path = path, .option = option, .node = SL_NONE, .is_for_sink = path == f->setup->options.output_path};
   const int status = enter(f, &e, "the file of %s", option);
-  /* A folder is checked by the sink that takes -o. */
-  return status < 0 || (e.is_for_sink && is_folder(path)) ? status : check_writable(f, &e);
+  /* A folder is checked by the sink that takes -o, an endpoint when it is opened. */
+  const int is_checked_later = e.is_for_sink && (is_folder(path) || sl_zmq_is_endpoint(path));
+  return status < 0 || is_checked_later ? status : check_writable(f, &e);
 }
 
 int sl_files_check(struct sl_files *f) {
@@ -189,7 +197,9 @@ static int enter_file(struct sl_files *f, const struct sl_member *member, const 
   if (!e->option) return access(e->path, F_OK) == 0 ? enter(f, e, "which the node %s reads", name) : SL_OK;
   const int status = enter(f, e, "which the node %s writes", name);
   const int is_to_be_made = *member->choices && !is_folder(f->setup->graph->nodes[e->node].values[e->member].text);
-  return status < 0 || is_to_be_made || f->setup->options.inspect_only ? status : check_writable(f, e);
+  return status < 0 || is_to_be_made || sl_zmq_is_endpoint(e->path) || f->setup->options.inspect_only
+             ? status
+             : check_writable(f, e);
 }
 
 /* Enters the file that a property names, or the files of its folder. */
@@ -275,7 +285,7 @@ static int may_take(const struct sl_file *file, int32_t node) {
 static const struct sl_file *find_other(const struct sl_files *f, int32_t node, const char *path) {
   const struct sl_file_identity identity = sl_file_identify(path);
   for (uint32_t i = f->count; i-- > 0;) /* open sinks first, because the message then has their names */
-    if (sl_file_is_same(&f->at[i].identity, &identity) && !may_take(&f->at[i], node)) return &f->at[i];
+    if (is_same(&f->at[i], &identity, path) && !may_take(&f->at[i], node)) return &f->at[i];
   return NULL;
 }
 
@@ -284,7 +294,7 @@ static int take(struct sl_files *f, int32_t node, const char *pattern, const cha
   const struct sl_file_identity identity = sl_file_identify(path);
   const struct entry e = {.path = path, .option = "path", .node = SL_NONE};
   for (uint32_t i = 0; i < f->count; i++)
-    f->at[i].is_open |= sl_file_is_same(&f->at[i].identity, &identity) && may_take(&f->at[i], node);
+    f->at[i].is_open |= is_same(&f->at[i], &identity, path) && may_take(&f->at[i], node);
   f->output_is_taken |= is_below(pattern, f->setup->options.output_path);
   return add(f, &e, "which the node %s writes", f->setup->graph->nodes[node].name);
 }
@@ -309,7 +319,13 @@ static int open_output(const struct sl_services *services, const char *given, ui
     services->message(services->context, SL_ERROR, "%s: the same file as %s, %s", path, other->path, other->what);
     return SL_EINVAL;
   }
-  int status = sl_output_open_unless(f->stopped, path, flags, services->message, services->context, file);
+  const int is_endpoint = path && sl_zmq_is_endpoint(path);
+  if (is_endpoint && flags & SL_OUTPUT_BY_PATH) {
+    services->message(services->context, SL_ERROR, "%s: this sink writes only files, and cannot send messages", path);
+    return SL_EINVAL;
+  }
+  int status = is_endpoint ? sl_zmq_open_output(f->zmq, path, services->message, services->context, file)
+                           : sl_output_open_unless(f->stopped, path, flags, services->message, services->context, file);
   if (status == SL_OK && is_rotated) status = sl_rotation_add(f->rotation, pattern, path, *file);
   return status < 0 ? status : take(f, (int32_t)c->node, pattern, path);
 }

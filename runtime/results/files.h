@@ -6,6 +6,7 @@
 #include "base/input.h"
 #include "base/paths.h"
 #include "execute/setup.h"
+#include "zmq/hub.h"
 
 #include <limits.h>
 
@@ -23,6 +24,7 @@ struct sl_file {
 
 struct sl_files {
   struct sl_setup *setup;
+  struct sl_zmq *zmq;        /* opens outputs named zmq:ENDPOINT */
   const atomic_int *stopped; /* not 0: the run was stopped; a pipe without a reader is not waited for */
   struct sl_file *at;
   uint32_t count, capacity;

@@ -8,6 +8,8 @@
 
 #include <sluice/sluice.h>
 
+struct sl_zmq_link;
+
 const struct sl_setup *sl_session_setup(const struct sl_session *s);
 const struct sl_options *sl_session_options(const struct sl_session *s);
 const struct sl_graph *sl_session_graph(const struct sl_session *s);
@@ -19,6 +21,8 @@ int sl_session_describe_device(const struct sl_session *s, char *text, size_t si
 /* Report of a sink as lines of text and as JSON; NULL if it reported nothing. */
 const char *sl_session_sink_lines(const struct sl_session *s, uint32_t node);
 const char *sl_session_sink_json(const struct sl_session *s, uint32_t node);
+/* Sockets of ZeroMQ and their counts; NULL if there are none. */
+const struct sl_zmq_link *sl_session_links(const struct sl_session *s);
 uint64_t sl_session_events_read(const struct sl_session *s);
 /* With options.race, before the first slice: checks only nodes with the algorithm of this node. */
 void sl_session_race_only(struct sl_session *s, uint32_t node);

@@ -6,6 +6,7 @@
 #include "execute/feed.h"
 #include "observe/checks.h"
 #include "records/records.h"
+#include "zmq/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,32 @@ int sl_options_open_devices(struct sl_setup *s) {
   return s->backend ? sl_devices_open(s) : no_device(s, target, reason);
 }
 
+/* Inputs are either files or endpoints of ZeroMQ. */
+static int check_received(struct sl_setup *s) {
+  const struct sl_options *o = &s->options;
+  const char *file = NULL, *endpoint = NULL;
+  for (uint32_t i = 0; o->input_paths && o->input_paths[i]; i++)
+    *(sl_zmq_is_endpoint(o->input_paths[i]) ? &endpoint : &file) = o->input_paths[i];
+  s->is_received = endpoint != NULL;
+  if (file && endpoint)
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "run them one after another",
+                "a run reads files or receives messages, not both: %s and %s", file, endpoint);
+  else if (endpoint && o->inspect_only)
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "name a file", "%s: only runs receive messages", endpoint);
+  else if (endpoint && o->repeat > 1)
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "write the events to a file first (graphs/copy.yaml)",
+                "%s: messages cannot be kept for repeats, as --repeat and `sluice tune` need them", endpoint);
+  else if (!endpoint && o->senders)
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "it counts senders of -i zmq:ENDPOINT",
+                "--senders has no effect on inputs that are files");
+  else if (!endpoint && o->until_idle > 0)
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "it ends a run with -i zmq:ENDPOINT",
+                "--until-idle has no effect on inputs that end by themselves");
+  else
+    return SL_OK;
+  return SL_EINVAL;
+}
+
 int sl_options_check(struct sl_setup *s) {
   struct sl_diagnostics *d = s->diagnostics;
   const char *const *inputs = s->options.input_paths;
@@ -90,6 +117,7 @@ int sl_options_check(struct sl_setup *s) {
                 "input_paths names no file");
     return SL_EINVAL;
   }
+  if (check_received(s) < 0) return SL_EINVAL;
   if (s->options.feed && inputs) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, "give either a feed or files", "a run with a feed reads no files, such as %s",
                 inputs[0]);
@@ -287,7 +315,8 @@ int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
   if (status == SL_OK) status = take_settings(s, sets, &set_count);
   if (status == SL_OK)
     status = split_overrides(o->uses, "--use", "write --use NODE=PLUGIN.ALGORITHM", s->diagnostics, &uses, &use_count);
-  if (status == SL_OK && input && sl_input_head_read(&files->begin, input, !o->inspect_only) < 0) status = SL_ENOMEM;
+  const char *path = s->is_received ? s->received_paths[0] : input;
+  if (status == SL_OK && input && sl_input_head_read(&files->begin, path, !o->inspect_only) < 0) status = SL_ENOMEM;
   if (status == SL_OK) {
     const struct sl_graph_request request = {.path = o->graph_path,
                                              .text = o->graph_text,

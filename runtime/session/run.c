@@ -125,6 +125,7 @@ static int open_metrics(struct sl_session *sn) {
   sn->metrics.delivery = &sn->delivery;
   sn->metrics.order = &sn->order;
   sn->metrics.energy = &sn->energy;
+  sn->metrics.zmq = &sn->zmq;
   const int status = sl_metrics_open(&sn->metrics);
   if (sn->metrics.is_open) sl_observers_add(&sn->observers, &sl_metrics_observer, &sn->metrics);
   return status;
@@ -138,6 +139,15 @@ static void trace_opening(struct sl_session *sn) {
   }
 }
 
+/* Opens the source. If senders have ended without data, there is nothing to read, and no format. */
+static int open_source(struct sl_session *sn) {
+  if (!sn->setup.is_received || sn->files.begin.count > 0) return sl_source_open(&sn->setup);
+  sl_diagnose(sn->setup.diagnostics, SL_WARNING, NULL, NULL, NULL, "%s: the senders ended without an event",
+              sn->setup.received_names[0]);
+  sn->reading.ended = 1;
+  return SL_OK;
+}
+
 static int open_files(struct sl_session *sn) {
   struct sl_slot *main_slot = &sn->slots[0];
   const struct sl_scope scope = sl_scope_begin(main_slot, SL_ACTIVITY_OPEN);
@@ -147,7 +157,7 @@ static int open_files(struct sl_session *sn) {
   if (status == SL_OK) status = open_metrics(sn);
   (void)refuse(sn, status);
   if (status == SL_OK) {
-    status = sl_source_open(&sn->setup);
+    status = open_source(sn);
     sl_input_head_close(&sn->files.begin);
   }
   if (status == SL_OK) status = refuse(sn, sl_sinks_begin(&sn->sinks, main_slot));
@@ -179,6 +189,7 @@ static int end_run(struct sl_session *sn, int status, const struct sl_repeated *
   const struct sl_scope scope = sl_scope_begin(&sn->slots[0], SL_ACTIVITY_FINISH);
   const int checked = s->memory_check && s->memory_check->finish ? s->memory_check->finish(s) : SL_OK;
   stop_ticker(sn);
+  sl_zmq_stop_inputs(&sn->zmq);
   sl_replan_end(&sn->replan);
   sn->times.planning_ns = sn->replan.planning_ns;
   /* Decides whether files are ended as complete or as interrupted. */

@@ -49,6 +49,9 @@ static int open_graph(struct sl_session *sn) {
   if (status == SL_OK) status = sl_files_find(&sn->files);
   if (status == SL_OK) status = sl_files_check(&sn->files);
   if (status == SL_OK) status = sl_options_open_devices(s);
+  if (status == SL_OK && s->is_received)
+    status = sl_zmq_open_inputs(&sn->zmq, s->options.input_paths, s->options.senders, s->options.until_idle,
+                                &s->received_paths, &s->received_names);
   if (status == SL_OK) status = sl_options_open_graph(s, &sn->files);
   if (status == SL_OK) status = sl_files_check_graph(&sn->files);
   if (status == SL_OK) status = sl_options_check_effects(s);
@@ -72,7 +75,7 @@ static int open_setup(struct sl_session *sn) {
   struct sl_setup *s = &sn->setup;
   s->contexts = calloc(s->graph->node_count + 1, sizeof *s->contexts);
   if (!s->contexts) return SL_ENOMEM;
-  s->input_path = s->options.input_paths ? s->options.input_paths[0] : NULL;
+  s->input_path = s->received_paths ? s->received_paths[0] : s->options.input_paths ? s->options.input_paths[0] : NULL;
   s->input_bytes = s->input_path ? sn->files.begin.bytes : NULL;
   s->input_count = s->input_path ? sn->files.begin.count : 0;
   for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
@@ -136,12 +139,14 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   s->output_calls = &sl_files_output;
   s->record_calls = &sl_record_calls;
   sn->files.setup = s;
-  sn->files.stopped = &sn->order.stopped;
   sn->files.rotation = &sn->rotation;
   sn->rotation.setup = s;
   sn->rotation.sinks = &sn->sinks;
   sn->rotation.outputs = &sn->outputs;
   sn->rotation.delivery = &sn->delivery;
+  sn->files.stopped = sn->zmq.stopped = &sn->order.stopped;
+  sn->files.zmq = &sn->zmq;
+  sn->zmq.diagnostics = d;
   sn->reading.setup = s;
   sn->reading.order = &sn->order;
   sn->reading.history = &sn->history;
@@ -237,6 +242,7 @@ void sl_session_close(struct sl_session *sn) {
   pthread_cond_destroy(&sn->ticker.wake);
   sl_files_close(&sn->files);
   sl_rotation_close(&sn->rotation);
+  sl_zmq_close(&sn->zmq);
   if (s->options.feed) sl_feed_detach(s->options.feed);
   free(sn);
 }
@@ -277,6 +283,8 @@ int sl_session_write_budgets(const struct sl_session *sn, FILE *file) {
 const char *sl_session_sink_lines(const struct sl_session *sn, uint32_t node) { return sn->sinks.lines[node]; }
 
 const char *sl_session_sink_json(const struct sl_session *sn, uint32_t node) { return sn->sinks.json[node]; }
+
+const struct sl_zmq_link *sl_session_links(const struct sl_session *sn) { return sn->zmq.links; }
 
 uint64_t sl_session_events_read(const struct sl_session *sn) { return sn->reading.events; }
 

@@ -24,6 +24,7 @@
 #include "results/report_file.h"
 #include "results/rotation.h"
 #include "results/sinks.h"
+#include "zmq/hub.h"
 
 /* A thread that flushes sinks and files about once a second. */
 struct sl_ticker {
@@ -62,6 +63,7 @@ struct sl_session {
   struct sl_energy energy;
 
   struct sl_ticker ticker;
+  struct sl_zmq zmq;
 };
 
 #endif

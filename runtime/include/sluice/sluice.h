@@ -153,7 +153,8 @@ struct sl_options {
                                    * devices */
   const char *const *input_paths; /* NULL-terminated files or shell patterns, which stand for their matches in ascending
                                    * order; NULL: the graph's own source makes the events; an empty array is
-                                   * SL_EINVAL */
+                                   * SL_EINVAL. Or ZeroMQ endpoints, "zmq:tcp://127.0.0.1:5555" (docs/running.md):
+                                   * sl_session_open then waits for the first message, which shows the format */
   /* One range for each of input_paths, which then are file names, not patterns; sl_index_files finds such ranges. NULL:
    * whole files. A range that does not begin and end at a record is an error of the run. */
   const struct sl_input_range *input_ranges;
@@ -197,6 +198,9 @@ struct sl_options {
   uint32_t energy;       /* 1: measure energy, like `profile`, without timing nodes */
   uint64_t memory_bytes; /* limit of the arenas of all slots, on each device; 0: 80 % of the free memory of a device,
                           * else what the machine has available */
+  double until_idle;     /* ZeroMQ inputs: the input ends when nothing arrived for so many seconds; 0: no limit */
+  uint32_t senders;      /* ZeroMQ inputs: the input ends when so many senders have ended; 0: no limit */
+  uint32_t reserved;
 };
 /* New memory plans, when budgets overflow or when much of the arena is unused. Results do not depend on them. */
 enum {
