@@ -236,6 +236,8 @@ static void feed(void) {
   CALLED(sl_feed_give_event);
   need(sl_feed_give_packet(f, "none", 4, NULL, -1, NULL) == 1, "sl_feed_give_packet");
   CALLED(sl_feed_give_packet);
+  need(sl_feed_give_arrays(f, NULL, -1, NULL) == SL_EINVAL, "sl_feed_give_arrays");
+  CALLED(sl_feed_give_arrays);
   sl_feed_wait(f, 0, 10000);
   CALLED(sl_feed_wait);
   sl_feed_end(f);
@@ -395,8 +397,15 @@ static void test_kernel(const char *plugin, const char *generic) {
   sl_test_free(t);
 }
 
+static void test_dimensions(const char *plugin) {
+  struct sl_test *t = sl_test_new(plugin, "dedisperse");
+  sl_test_dimension(t, "block", "channels", 4);
+  CALLED(sl_test_dimension);
+  sl_test_free(t);
+}
+
 int main(int argc, char **argv) {
-  if (argc != 7 || !setlocale(LC_ALL, argv[1])) {
+  if (argc != 8 || !setlocale(LC_ALL, argv[1])) {
     fprintf(stderr, "locale_program: no such locale\n");
     return 77;
   }
@@ -411,5 +420,6 @@ int main(int argc, char **argv) {
   describe();
   test_constant(argv[5]);
   test_kernel(argv[5], argv[6]);
+  test_dimensions(argv[7]);
   return failures != 0;
 }

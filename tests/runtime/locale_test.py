@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Input and output of the library do not depend on the program's locale:
-locale_test.py PROGRAM EXAMPLE_PLUGIN GENERIC_PLUGIN
+locale_test.py PROGRAM EXAMPLE_PLUGIN GENERIC_PLUGIN BURSTS_PLUGIN
 
 locale_program.c calls every public function in the C locale, in a locale with a decimal comma and in one where the
 capital of i is another letter; localedef makes both here. The output must be equal in all three.
