@@ -239,6 +239,15 @@ static void write_energy(const struct sl_metrics *m, FILE *f) {
     if (joules[i] >= 0) fprintf(f, "sluice_energy_joules_total{of=\"%s\"} %.6g\n", of[i], joules[i]);
 }
 
+static void write_follow(struct sl_follow *follow, FILE *f) {
+  const struct sl_follow_summary files = sl_follow_count(follow);
+  counter(f, "sluice_files_taken_total", "Files of the followed folder that were opened and read.", files.taken);
+  counter(f, "sluice_files_refused_total", "Files that were not read, or not to the end.", files.refused);
+  counter(f, "sluice_files_late_total", "Files with a name that sorts before that of a file taken earlier.", files.late);
+  counter(f, "sluice_files_moved_total", "Files moved to the folder for processed files.", files.moved);
+  gauge(f, "sluice_files_waiting", "Complete files that were not taken yet.", files.waiting);
+}
+
 static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   const struct sl_setup *s = setup_of(m);
   const struct sl_delivery *d = m->delivery;
@@ -250,6 +259,7 @@ static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   counter(f, "sluice_events_total", "Events delivered.", d->events);
   counter(f, "sluice_error_events_total", "Delivered events with an error.", d->error_events);
   counter(f, "sluice_retries_total", "Number of times that a part of a slice was run again.", m->retries);
+  if (s->options.follow) write_follow(s->options.follow, f);
   write_errors(&d->errors, "sluice_errors_total", "Events with an error, by node and reason.", f);
   write_errors(&d->truncations, "sluice_truncated_events_total", "Events that a node truncated, by node and reason.",
                f);

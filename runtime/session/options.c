@@ -95,6 +95,16 @@ int sl_options_check(struct sl_setup *s) {
                 inputs[0]);
     return SL_EINVAL;
   }
+  if (s->options.follow && (inputs || s->options.feed)) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "give one of them", "a run that follows a folder has no %s",
+                inputs ? "other input files" : "feed");
+    return SL_EINVAL;
+  }
+  if (s->options.follow && s->options.repeat > 1) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "measure with files", "the slices of a followed folder cannot be kept to be "
+                "repeated");
+    return SL_EINVAL;
+  }
   if (s->options.input_ranges && !inputs) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, "name the files in input_paths", "input_ranges without input_paths");
     return SL_EINVAL;
@@ -254,7 +264,8 @@ static int check_input(struct sl_setup *s) {
   const struct sl_options *o = &s->options;
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
   const int takes_feed = source->algorithm->takes_feed != 0, reads_files = source->algorithm->source->probe != NULL;
-  const int has_input = (takes_feed && o->feed) || (reads_files && o->input_paths && o->input_paths[0]);
+  const int has_files = o->follow || (o->input_paths && o->input_paths[0]);
+  const int has_input = (takes_feed && o->feed) || (reads_files && has_files);
   if (o->inspect_only || has_input || (!takes_feed && !reads_files) || made_events(s)) return SL_OK;
   if (reads_files)
     sl_diagnose(s->diagnostics, SL_ERROR, &source->use_location, source->name, "name them with -i, or in input_paths",
@@ -277,7 +288,8 @@ static void limit_source(struct sl_setup *s) {
 
 int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
   const struct sl_options *o = &s->options;
-  const char *input = o->input_paths ? o->input_paths[0] : NULL;
+  const char *input = s->input_path;
+  int input_is_refused = 0;
   const struct sl_input_head *begin = &files->begin;
   const int takes_arrays = o->feed && sl_feed_is_arrays(o->feed);
   struct sl_override *sets = NULL, *uses = NULL;
@@ -301,6 +313,8 @@ int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
                                              .use_count = use_count,
                                              .origins = o->inspect_only,
                                              .input_name = input,
+                                             .input_option = o->follow ? "--follow" : "-i",
+                                             .input_is_refused = &input_is_refused,
                                              .input_bytes = begin->bytes,
                                              .input_count = begin->count,
                                              .input_is_pipe = begin->is_pipe,
@@ -308,6 +322,7 @@ int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
                                              .arrays_source = takes_arrays ? &sl_arrays_source : NULL,
                                              .arrays_state_bytes = sl_arrays_state_bytes()};
     status = sl_graph_read(&request, s->diagnostics, &s->graph);
+    if (status < 0 && input_is_refused && o->follow) status = SL_EFORMAT;
   }
   if (status == SL_OK) status = check_ranges(s);
   if (status == SL_OK) status = check_input(s);

@@ -11,6 +11,7 @@
 #include "execute/memory_check.h"
 #include "execute/services.h"
 #include "execute/slots.h"
+#include "follow/follow.h"
 #include "observe/checks.h"
 #include "records/records.h"
 #include "session/inspect.h"
@@ -48,6 +49,9 @@ static int open_graph(struct sl_session *sn) {
   int status = sl_options_check(s);
   if (status == SL_OK) status = sl_files_find(&sn->files);
   if (status == SL_OK) status = sl_files_check(&sn->files);
+  s->input_path = s->options.follow        ? sl_follow_first(s->options.follow)->path
+                  : s->options.input_paths ? s->options.input_paths[0]
+                                           : NULL;
   if (status == SL_OK) status = sl_options_open_devices(s);
   if (status == SL_OK) status = sl_options_open_graph(s, &sn->files);
   if (status == SL_OK) status = sl_files_check_graph(&sn->files);
@@ -72,7 +76,6 @@ static int open_setup(struct sl_session *sn) {
   struct sl_setup *s = &sn->setup;
   s->contexts = calloc(s->graph->node_count + 1, sizeof *s->contexts);
   if (!s->contexts) return SL_ENOMEM;
-  s->input_path = s->options.input_paths ? s->options.input_paths[0] : NULL;
   s->input_bytes = s->input_path ? sn->files.begin.bytes : NULL;
   s->input_count = s->input_path ? sn->files.begin.count : 0;
   for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
@@ -120,6 +123,14 @@ static int take_feed(struct sl_setup *s) {
   if (!s->options.feed || sl_feed_attach(s->options.feed) == SL_OK) return SL_OK;
   s->options.feed = NULL;
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "open one feed per session", "the feed belongs to another session");
+  return SL_EINVAL;
+}
+
+static int take_follow(struct sl_setup *s) {
+  if (!s->options.follow || sl_follow_attach(s->options.follow) == SL_OK) return SL_OK;
+  s->options.follow = NULL;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "call sl_follow_wait first, and close the session before",
+              "the followed folder has no first file, or another session");
   return SL_EINVAL;
 }
 
@@ -174,11 +185,14 @@ SL_ANY_PROCESSOR int sl_session_open(const struct sl_options *options, struct sl
   connect(sn, options, d);
   const size_t errors = sl_diagnostics_errors(d);
   status = take_feed(&sn->setup);
+  if (status == SL_OK) status = take_follow(&sn->setup);
   if (status == SL_OK) status = open_graph(sn);
   if (status == SL_OK) status = open_setup(sn);
   if (status == SL_OK) status = open_parts(sn);
   if (status < 0) {
     status = sl_report_failure(&sn->setup, status, errors, "the graph could not be opened");
+    if (status == SL_EFORMAT && sn->setup.options.follow) /* it is the first file that is wrong */
+      sl_follow_refuse(sn->setup.options.follow, sl_follow_first(sn->setup.options.follow)->number, NULL);
     sl_session_close(sn);
     return status;
   }
@@ -229,6 +243,7 @@ void sl_session_close(struct sl_session *sn) {
   pthread_cond_destroy(&sn->ticker.wake);
   sl_files_close(&sn->files);
   if (s->options.feed) sl_feed_detach(s->options.feed);
+  if (s->options.follow) sl_follow_detach(s->options.follow);
   free(sn);
 }
 
