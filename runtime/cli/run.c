@@ -158,8 +158,7 @@ static int run(const struct cli_arguments *a, struct sl_diagnostics *d, struct s
   if (follow) cli_catch_signals();
   const int opened = open_session(&options, d, &session);
   if (opened == 0 && follow) return end_without_file(a, follow);
-  if (opened == 1 && claim_budgets(a, session) == SL_OK &&
-      cli_log_begin(session) == CLI_OK) {
+  if (opened == 1 && claim_budgets(a, session) == SL_OK && cli_log_begin(session) == CLI_OK) {
     if (isatty(STDOUT_FILENO) && (options.digest > 1 || sl_session_writes_stdout(session))) cli_hide_progress();
     log_open(session);
     cli_stop_on_signal(session);

@@ -5,11 +5,11 @@
 #include "base/locale.h"
 #include "execute/binding.h"
 #include "execute/delivery.h"
-#include "execute/feed.h"
 #include "execute/observer.h"
 #include "execute/overflow_history.h"
 #include "execute/replan.h"
-#include "follow/follow.h"
+#include "input/feed.h"
+#include "input/follow.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * a kernel truncated (sl_event_truncated) are not errors and are counted separately.
  */
 #include "execute/delivery.h"
-#include "follow/follow.h"
+#include "input/follow.h"
 #include "layout/bind.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define SL_FOLLOWED_H
 
 #include "execute/setup.h"
-#include "follow/follow.h"
+#include "input/follow.h"
 
 /* The file that is read. Protected by the lock of the source. */
 struct sl_followed {

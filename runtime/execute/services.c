@@ -4,7 +4,7 @@
 #include "execute/services.h"
 
 #include "execute/binding.h"
-#include "execute/feed.h"
+#include "input/feed.h"
 #include "layout/bind.h"
 
 #include <stdarg.h>

@@ -44,7 +44,8 @@ static void set(void *context, const char *property, double number) {
   if (values->kind != SL_TREE_MAP || sl_tree_find(values, property) != NULL) return;
   char text[SL_NUMBER_TEXT_BYTES];
   sl_number_text(h->algorithm->members[m].type, number, text);
-  const struct sl_mark mark = sl_mark_option(r, r->request->input_option, sl_arena_format(r->arena, "%s.%s", h->name, property), text);
+  const struct sl_mark mark =
+      sl_mark_option(r, r->request->input_option, sl_arena_format(r->arena, "%s.%s", h->name, property), text);
   sl_tree_add(r, values, h->algorithm->members[m].name, mark,
               sl_tree_scalar(r, sl_arena_format(r->arena, "%s", text), 0, mark));
 }

@@ -273,8 +273,9 @@ void sl_choose_source(struct sl_reader *r, struct sl_tree *root) {
     struct choice choice = {.reader = r, .root = root, .node = node->key};
     const char *found = choose(&choice, node, use);
     if (found == NULL) continue;
-    const struct sl_mark mark = request->is_fed ? sl_mark_option(r, "feed", node->key, found)
-                                                : sl_mark_option(r, request->input_option, node->key, request->input_name);
+    const struct sl_mark mark = request->is_fed
+                                    ? sl_mark_option(r, "feed", node->key, found)
+                                    : sl_mark_option(r, request->input_option, node->key, request->input_name);
     sl_change_use(r, root, node->key, sl_tree_scalar(r, found, 1, mark));
     mark_silent(r, sl_tree_get(node->value, "set"));
   }

@@ -243,7 +243,7 @@ static void write_follow(struct sl_follow *follow, FILE *f) {
   const struct sl_follow_summary files = sl_follow_count(follow);
   counter(f, "sluice_files_taken_total", "Files of the followed folder that were opened and read.", files.taken);
   counter(f, "sluice_files_refused_total", "Files that were not read, or not to the end.", files.refused);
-  counter(f, "sluice_files_late_total", "Files with a name that sorts before that of a file taken earlier.", files.late);
+  counter(f, "sluice_files_late_total", "Files with a name before that of a file taken earlier.", files.late);
   counter(f, "sluice_files_moved_total", "Files moved to the folder for processed files.", files.moved);
   gauge(f, "sluice_files_waiting", "Complete files that were not taken yet.", files.waiting);
 }

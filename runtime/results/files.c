@@ -8,8 +8,8 @@
 #define _GNU_SOURCE
 #include "results/files.h"
 
-#include "follow/follow.h"
 #include "graph/find.h"
+#include "input/follow.h"
 #include "plugin/property.h"
 
 #include <limits.h>
@@ -148,9 +148,10 @@ static int is_folder(const char *path) {
 }
 
 static int refuse_folder(struct sl_files *f, const char *path) {
-  sl_diagnose(f->setup->diagnostics, SL_ERROR, NULL, NULL,
-              "--follow takes the files of a folder as they arrive; a pattern, FOLDER/*, names those that are there now",
-              "-i %s: a folder, not a file", path);
+  sl_diagnose(
+      f->setup->diagnostics, SL_ERROR, NULL, NULL,
+      "--follow takes the files of a folder as they arrive; the pattern FOLDER/* names the files that are there",
+      "-i %s: a folder, not a file", path);
   return SL_EINVAL;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/processor.h"
 #include "execute/devices.h"
-#include "execute/feed.h"
+#include "input/feed.h"
 #include "observe/checks.h"
 #include "records/records.h"
 
@@ -101,7 +101,8 @@ int sl_options_check(struct sl_setup *s) {
     return SL_EINVAL;
   }
   if (s->options.follow && s->options.repeat > 1) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, "measure with files", "the slices of a followed folder cannot be kept to be "
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "measure with files",
+                "the slices of a followed folder cannot be kept to be "
                 "repeated");
     return SL_EINVAL;
   }

@@ -136,7 +136,7 @@ SL_API void sl_feed_end(struct sl_feed *feed);
  * they have; 0: not within the timeout; SL_EINTERRUPTED: the run ended before they did. */
 SL_API int sl_feed_wait(struct sl_feed *feed, uint64_t index, int32_t timeout_ms);
 
-/* ------------------------------------------------------------------------------------- files that arrive in a folder */
+/* ----------------------------------------------------------------------------------- files that arrive in a folder */
 
 /* The files of a folder as input of a run, in the order of their names, as they become complete: see docs/running.md.
  *
@@ -147,8 +147,8 @@ SL_API int sl_feed_wait(struct sl_feed *feed, uint64_t index, int32_t timeout_ms
  *   }
  *   sl_follow_free(follow);
  *
- * The source of the graph is chosen, and memory is planned, for the first file. If no source recognises it or its header
- * is wrong, sl_session_open returns SL_EFORMAT; the file is left out, and the program may wait and open again.
+ * The source of the graph is chosen, and memory is planned, for the first file. If no source recognises it or its
+ * header is wrong, sl_session_open returns SL_EFORMAT; the file is left out, and the program may wait and open again.
  */
 struct sl_follow;
 
@@ -173,7 +173,7 @@ SL_API int sl_follow_new(const struct sl_follow_options *options, struct sl_diag
 SL_API int sl_follow_wait(struct sl_follow *follow, int32_t timeout_ms);
 /* Ends the input: the run processes the file that it reads, then finishes. From any thread. */
 SL_API void sl_follow_end(struct sl_follow *follow);
-/* After sl_session_close of the session that uses it. NULL: does nothing. */
+/* A session that uses it may still be open. NULL: does nothing. */
 SL_API void sl_follow_free(struct sl_follow *follow);
 
 struct sl_follow_summary {
@@ -238,12 +238,12 @@ struct sl_options {
   /* Called a few times per second. `done` and `total` are events, or units of the source if the number of events is
    * unknown; total 0: unknown. */
   void (*on_progress)(void *context, uint64_t events, uint64_t done, uint64_t total, double seconds);
-  struct sl_feed *feed;  /* events from memory, in place of input_paths; can be used for one session only, even if
-                          * opening it fails */
-  uint32_t replan;       /* SL_REPLAN_...: new memory plans during the run */
-  uint32_t energy;       /* 1: measure energy, like `profile`, without timing nodes */
-  uint64_t memory_bytes; /* limit of the arenas of all slots, on each device; 0: 80 % of the free memory of a device,
-                          * else what the machine has available */
+  struct sl_feed *feed;     /* events from memory, in place of input_paths; can be used for one session only, even if
+                             * opening it fails */
+  uint32_t replan;          /* SL_REPLAN_...: new memory plans during the run */
+  uint32_t energy;          /* 1: measure energy, like `profile`, without timing nodes */
+  uint64_t memory_bytes;    /* limit of the arenas of all slots, on each device; 0: 80 % of the free memory of a device,
+                             * else what the machine has available */
   struct sl_follow *follow; /* files of a folder, in place of input_paths; for one session at a time, after
                              * sl_follow_wait has returned 1 */
 };

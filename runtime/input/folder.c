@@ -1,7 +1,7 @@
 /* folder.c: watches a folder by inotify and by scans.
  *
- * A name is in one state: complete, taken, or incomplete (it may still be written; SL_COMPLETE_CLOSE only). Names are in
- * a sorted array and are dropped when their file is gone.
+ * A file is complete, taken, or incomplete (it may still be written; SL_COMPLETE_CLOSE only). Names are in a sorted
+ * array and are dropped when their file is gone.
  *   1. A file that is moved into the folder is complete, also under a name that was taken: it is another file then.
  *   2. SL_COMPLETE_RENAME: a file that a scan finds is complete.
  *   3. SL_COMPLETE_CLOSE: a file is complete when its writer closes it. If the writer was not seen opening it, because
@@ -12,7 +12,7 @@
  * not change a file that is already taken.
  */
 #define _GNU_SOURCE
-#include "follow/folder.h"
+#include "input/folder.h"
 
 #include "base/clock.h"
 #include "base/diagnostics.h"
@@ -50,7 +50,7 @@ struct sl_folder {
   uint64_t arrival_ns, next_scan_ns;
   int events; /* descriptor of inotify; -1: none, for the reason in events_error */
   int events_error;
-  int watch;  /* -1: none */
+  int watch; /* -1: none */
   int must_scan, is_unreadable, is_watch_reported;
   char *buffer;
 };

@@ -1,11 +1,11 @@
 /* follow.c: the files of a folder as input of a run.
  *
- * A file that is taken gets a number and is in flight until all its events are delivered; then it is moved to the folder
- * `done`. Files in flight are a queue, and leave it in the order in which they were taken. A file that was refused stays
- * in the folder. One lock; it is not held while a thread waits.
+ * A file that is taken gets a number and is in flight until all its events are delivered; then it is moved to the
+ * folder `done`. Files in flight are a queue, and leave it in the order in which they were taken. A file that was
+ * refused stays in the folder. One lock; it is not held while a thread waits.
  */
 #define _GNU_SOURCE
-#include "follow/follow.h"
+#include "input/follow.h"
 
 #include "base/clock.h"
 #include "base/diagnostics.h"
@@ -13,7 +13,7 @@
 #include "base/input.h"
 #include "base/locale.h"
 #include "base/processor.h"
-#include "follow/folder.h"
+#include "input/folder.h"
 
 #include <sluice/text.h>
 
@@ -45,13 +45,14 @@ struct sl_follow {
   pthread_mutex_t lock;
   struct sl_folder *folder;
   struct sl_follow_file first;
-  uint32_t has_first, has_session, has_ended, is_wait_reported;
-  struct in_flight *files; /* in the order in which they were taken */
+  uint32_t has_first, has_ended, is_wait_reported;
+  uint32_t has_program, has_session; /* its holders */
+  struct in_flight *files;           /* in the order in which they were taken */
   uint32_t count, capacity;
   uint32_t next_number;
-  uint64_t events_before;  /* in all files that have ended */
-  uint64_t idle_from_ns;   /* an incomplete file was seen */
-  char *last;              /* the greatest name taken so far */
+  uint64_t events_before; /* in all files that have ended */
+  uint64_t idle_from_ns;  /* an incomplete file was seen */
+  char *last;             /* the greatest name taken so far */
   struct sl_follow_position position;
   struct sl_follow_position resumed; /* the file to begin with; name "": none */
   struct sl_follow_summary summary;
@@ -112,7 +113,7 @@ static void note_position(struct sl_follow *f, const struct in_flight *file) {
   p->is_whole = file->has_ended && (file->is_refused || file->events_delivered == file->events_read);
 }
 
-/* Removes files from the queue that have ended and of which all events are delivered. With the lock held. */
+/* Removes files from the queue that have ended, if all their events are delivered. With the lock held. */
 static void settle(struct sl_follow *f) {
   uint32_t gone = 0;
   for (; gone < f->count; gone++) {
@@ -205,8 +206,8 @@ static int take_resumed(struct sl_follow *f, struct sl_follow_file *file) {
   if (sl_folder_take(f->folder, at.name)) return take_name(f, at.name, at.events, file);
   path_of(f, at.name, path);
   sl_diagnose(f->diagnostics, SL_WARNING, NULL, NULL, NULL,
-              "%s, of which %" PRIu64 " %s delivered before, is gone: the run continues with the next file", path,
-              at.events, sl_plural(at.events, "event was", "events were"));
+              "%s is gone, after %" PRIu64 " of its events %s delivered: the run continues with the next file", path,
+              at.events, sl_plural(at.events, "was", "were"));
   return SL_FOLLOW_LATER;
 }
 
@@ -331,11 +332,25 @@ int sl_follow_attach(struct sl_follow *f) {
   return is_free ? SL_OK : SL_EINVAL;
 }
 
-void sl_follow_detach(struct sl_follow *f) {
+/* Frees it if it has no holder. */
+static void let_go(struct sl_follow *f, uint32_t *holder) {
   pthread_mutex_lock(&f->lock);
-  f->has_session = 0;
+  *holder = 0;
+  const int is_held = f->has_program || f->has_session;
   pthread_mutex_unlock(&f->lock);
+  if (is_held) return;
+  for (uint32_t i = 0; i < f->count; i++) free(f->files[i].name);
+  free(f->files);
+  sl_folder_close(f->folder);
+  free(f->path);
+  free(f->pattern);
+  free(f->done);
+  free(f->last);
+  pthread_mutex_destroy(&f->lock);
+  free(f);
 }
+
+void sl_follow_detach(struct sl_follow *f) { let_go(f, &f->has_session); }
 
 const struct sl_follow_file *sl_follow_first(const struct sl_follow *f) { return f->has_first ? &f->first : NULL; }
 
@@ -442,6 +457,7 @@ SL_ANY_PROCESSOR int sl_follow_new(const struct sl_follow_options *options, stru
   if (!f) return SL_ENOMEM;
   pthread_mutex_init(&f->lock, NULL);
   f->diagnostics = d;
+  f->has_program = 1;
   status = open_follow(f, options);
   if (status < 0) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s", sl_error_text(status));
@@ -453,16 +469,7 @@ SL_ANY_PROCESSOR int sl_follow_new(const struct sl_follow_options *options, stru
 }
 
 void sl_follow_free(struct sl_follow *f) {
-  if (!f) return;
-  for (uint32_t i = 0; i < f->count; i++) free(f->files[i].name);
-  free(f->files);
-  sl_folder_close(f->folder);
-  free(f->path);
-  free(f->pattern);
-  free(f->done);
-  free(f->last);
-  pthread_mutex_destroy(&f->lock);
-  free(f);
+  if (f) let_go(f, &f->has_program);
 }
 
 void sl_follow_end(struct sl_follow *f) {
@@ -484,8 +491,7 @@ struct sl_follow_summary sl_follow_count(struct sl_follow *f) {
 static void report_wait(struct sl_follow *f) {
   if (f->is_wait_reported) return;
   f->is_wait_reported = 1;
-  sl_diagnose(f->diagnostics, SL_NOTE, NULL, NULL, NULL, "waiting for a file in %s: none that can be taken is there yet",
-              f->path);
+  sl_diagnose(f->diagnostics, SL_NOTE, NULL, NULL, NULL, "waiting for a file in %s", f->path);
 }
 
 int sl_follow_wait(struct sl_follow *f, int32_t timeout_ms) {

@@ -33,7 +33,7 @@ void sl_follow_read(struct sl_follow *f, uint32_t number, uint64_t events);
 void sl_follow_ended(struct sl_follow *f, uint32_t number);
 /* The first `events` events of the file were delivered. */
 void sl_follow_delivered(struct sl_follow *f, uint32_t number, uint64_t events);
-/* Copies the path of a file of which not all events are delivered. */
+/* Copies the path of a file with events that are not delivered yet. */
 void sl_follow_path(struct sl_follow *f, uint32_t number, char path[PATH_MAX]);
 /* Returns 1 if a file written there would be taken as an input. */
 int sl_follow_would_take(const struct sl_follow *f, const char *path);
