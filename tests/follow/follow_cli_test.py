@@ -142,14 +142,14 @@ def files_that_arrive():
 
 
 def files_written_slowly():
-    case = Case("files written slowly", "--complete", "close", "--done", "DONE", "--until-idle", 1, files={"a": lists(10)})
+    case = Case("files written slowly, and a file that was there", "--complete", "close", "--done", "DONE", "--until-idle", 1, files={"a": lists(10)})
     content = lists(50, seed=2)
     with (case.folder / "b").open("wb", buffering=0) as file:
         for begin in range(0, len(content), 300):
             file.write(content[begin:begin + 300])
             time.sleep(0.1)
     case.end()
-    case.check(0, 60, [2, 0, 0, 0, 2])
+    case.check(0, 60, [2, 0, 1, 0, 2], "/a is late: b was taken before it")  # it must not change for 5 s
     check(case.summary["error_events"] == 0, "  no event is cut", case.summary["errors"])
 
 
@@ -175,12 +175,24 @@ def bad_files():
     case.check(1, 10, [1, 1, 0, 6, 0], "/b: not recognised")
     case = Case("the first file is not recognised", "--until-idle", 0.2, files={"a": b"no lists", "b": good[:4], "c": good})
     case.end()
-    case.check(0, 10, [1, 2, 0, 0, 0], "no source recognises", "/a;", "/b;")
-    case = Case("no file is recognised", "--until-idle", 0.2, files={"a": b"no lists"})
+    case.check(0, 10, [1, 2, 0, 0, 0], "/a ends after 8 of the 12 bytes", "/b ends after 4 of the 12 bytes")
+    case = Case("no file has a header", "--until-idle", 0.2, files={"a": b"no lists"})
     case.end()
-    case.check(0, 0, [0, 1, 0, 0, 0], "no source recognises", "no file arrived in")
+    case.check(0, 0, [0, 1, 0, 0, 0], "/a ends after 8 of the 12 bytes", "no file arrived in")
     case = Case("a wrong graph is refused", "--set", "sums.tmies=2", files={"a": good})
     check(case.end() == 2 and "did you mean times?" in case.messages(), case.name, case.messages())
+
+
+def other_kinds():
+    """The source is chosen for the first file that one recognises."""
+    simulated = pathlib.Path(root) / "events.mdf"
+    graphs = pathlib.Path(__file__).parents[2] / "graphs"
+    subprocess.run([sluice, "run", graphs / "simulate.yaml", "-n", "4", "-o", simulated, "--quiet"], check=True)
+    content = simulated.read_bytes()
+    files = {"a": b"no events", "b": content, "c": lists(5), "d": content[:-9], "e": content}
+    case = Case("files of other kinds are left out", "--until-idle", 0.2, files=files, graph=graphs / "velo_counts.yaml")
+    case.end()
+    case.check(0, 12, [3, 2, 0, 0, 0], "no source recognises", "/a; tried: ", "/c: not recognised by io.mdf_source", "/d: record at byte")
 
 
 def signals():
@@ -241,7 +253,7 @@ def options():
 
 
 with tempfile.TemporaryDirectory() as root:
-    for part in (files_that_are_there, files_that_arrive, files_written_slowly, bad_files, signals, files_that_vanish, many_files,
+    for part in (files_that_are_there, files_that_arrive, files_written_slowly, bad_files, other_kinds, signals, files_that_vanish, many_files,
                  options):
         part()
 print(f"{errors} wrong")
