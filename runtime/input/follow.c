@@ -80,21 +80,21 @@ static int rename_new(const char *from, const char *to) {
   return rename(from, to);
 }
 
+/* Returns NULL, or the reason why the file could not be moved. */
+static const char *try_move(const char *from, const char *to, ino_t inode) {
+  struct stat about;
+  if (lstat(from, &about) != 0) return strerror(errno);
+  if (about.st_ino != inode) return "it was replaced by another file";
+  return rename_new(from, to) != 0 ? strerror(errno) : NULL;
+}
+
 /* Moves a file to the folder `done`. A failure is a warning, since the events are delivered. */
 static void move(struct sl_follow *f, const struct in_flight *file) {
   char from[PATH_MAX], to[PATH_MAX];
-  struct stat about;
   path_of(f, file->name, from);
   const int length = snprintf(to, sizeof to, "%s/%s", f->done, file->name);
-  const char *reason = NULL;
-  if (length < 0 || (size_t)length >= sizeof to)
-    reason = strerror(ENAMETOOLONG);
-  else if (lstat(from, &about) != 0)
-    reason = strerror(errno);
-  else if (about.st_ino != file->inode)
-    reason = "it was replaced by another file";
-  else if (rename_new(from, to) != 0)
-    reason = strerror(errno);
+  const int is_too_long = length < 0 || (size_t)length >= sizeof to;
+  const char *reason = is_too_long ? strerror(ENAMETOOLONG) : try_move(from, to, file->inode);
   if (reason) {
     sl_diagnose_often(f->diagnostics, SL_WARNING, NULL, NULL, NULL, "move",
                       "%s was processed, but cannot be moved to %s: %s", from, f->done, reason);
@@ -402,9 +402,9 @@ static int check_folder(struct sl_diagnostics *d, const char *what, const char *
 }
 
 static int check_done(struct sl_diagnostics *d, const struct sl_follow_options *o, const struct stat *folder) {
-  struct stat done;
+  struct stat done = {0};
   const int status = check_folder(d, "the folder for processed files", o->done, W_OK | X_OK, &done);
-  if (status < 0) return status;
+  if (status != SL_OK) return status;
   if (done.st_dev == folder->st_dev && done.st_ino == folder->st_ino)
     return wrong(d, "name another one, such as a folder in it",
                  "the folder for processed files %s is the followed folder", o->done);
@@ -417,10 +417,10 @@ static int check_done(struct sl_diagnostics *d, const struct sl_follow_options *
 }
 
 static int check_options(const struct sl_follow_options *o, struct sl_diagnostics *d) {
-  struct stat folder;
+  struct stat folder = {0};
   int status = sl_diagnose_size(d, "sl_follow_options", o->size, sizeof *o);
   if (status == SL_OK) status = check_folder(d, "the followed folder", o->folder, R_OK | X_OK, &folder);
-  if (status < 0) return status;
+  if (status != SL_OK) return status;
   if (o->complete > SL_COMPLETE_CLOSE)
     return wrong(d, "SL_COMPLETE_RENAME and _CLOSE are 0 and 1", "complete is %u", o->complete);
   if (o->pattern && (!*o->pattern || strchr(o->pattern, '/')))
