@@ -65,9 +65,9 @@ int sl_followed_end(struct sl_setup *s, struct sl_followed *f, int status) {
 static int open_source(struct sl_setup *s, struct sl_followed *f) {
   const uint32_t n = s->graph->source;
   const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
-  const char *const paths[] = {f->file.path, NULL};
-  const struct sl_inputs inputs = {paths, 1, 0, paths, NULL};
+  const struct sl_inputs inputs = {f->paths, 1, 0, f->paths, NULL};
   int status = SL_OK;
+  f->paths[0] = f->file.path;
   memset(s->states[n], 0, a->state_size);
   atomic_store(&s->contexts[n].errors, 0);
   s->first_record = f->file.events_before;

@@ -8,6 +8,7 @@
 /* The file that is read. Protected by the lock of the source. */
 struct sl_followed {
   struct sl_follow_file file;
+  const char *paths[2]; /* the inputs of the source: the path of the file, then NULL */
   int is_open;
   int is_recognised;     /* the source has recognised a file by its first bytes */
   uint64_t events;       /* events of the file so far, including skipped ones */
