@@ -46,7 +46,7 @@ struct sl_folder {
   struct name **names; /* ascending */
   size_t count, capacity;
   size_t first; /* no name before this index is complete */
-  uint64_t waiting, incomplete;
+  uint64_t waiting, incomplete, gone;
   uint64_t arrival_ns, next_scan_ns;
   int events; /* descriptor of inotify; -1: none, for the reason in events_error */
   int events_error;
@@ -134,11 +134,12 @@ static int insert(struct sl_folder *f, size_t i, const char *text, uint32_t stat
   return SL_OK;
 }
 
-/* Reports a file that is gone and was never read. */
-static void report_gone(const struct sl_folder *f, const struct name *name) {
-  if (name->state == FILE_COMPLETE)
-    sl_diagnose_often(f->options.diagnostics, SL_WARNING, NULL, NULL, NULL, "gone",
-                      "%s/%s disappeared before it was read", f->options.path, name->text);
+/* Reports and counts a file that is gone and was never read. */
+static void report_gone(struct sl_folder *f, const struct name *name) {
+  if (name->state != FILE_COMPLETE) return;
+  f->gone++;
+  sl_diagnose_often(f->options.diagnostics, SL_WARNING, NULL, NULL, NULL, "gone",
+                    "%s/%s disappeared before it was read", f->options.path, name->text);
 }
 
 static void remove_at(struct sl_folder *f, size_t i) {
@@ -436,6 +437,8 @@ void sl_folder_forget(struct sl_folder *f, const char *name) {
 }
 
 uint64_t sl_folder_waiting(const struct sl_folder *f) { return f->waiting; }
+
+uint64_t sl_folder_gone(const struct sl_folder *f) { return f->gone; }
 
 uint64_t sl_folder_incomplete(const struct sl_folder *f) { return f->incomplete; }
 

@@ -28,8 +28,10 @@ const char *sl_folder_first(struct sl_folder *f);
 int sl_folder_take(struct sl_folder *f, const char *name);
 /* Removes a name: the file was moved away. */
 void sl_folder_forget(struct sl_folder *f, const char *name);
-/* Number of complete files that were not taken, and of files that may still be written. */
+/* Number of complete files that were not taken, of files that disappeared before they were taken, and of files that may
+ * still be written. */
 uint64_t sl_folder_waiting(const struct sl_folder *f);
+uint64_t sl_folder_gone(const struct sl_folder *f);
 uint64_t sl_folder_incomplete(const struct sl_folder *f);
 /* Returns 1 if there are incomplete files that a later scan may find complete. */
 int sl_folder_is_undecided(const struct sl_folder *f);

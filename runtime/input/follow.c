@@ -484,6 +484,7 @@ struct sl_follow_summary sl_follow_count(struct sl_follow *f) {
   (void)sl_folder_update(f->folder, 0); /* memory that is out is reported when the next file is taken */
   struct sl_follow_summary summary = f->summary;
   summary.waiting = sl_folder_waiting(f->folder) + f->has_first;
+  summary.refused += sl_folder_gone(f->folder);
   pthread_mutex_unlock(&f->lock);
   return summary;
 }

@@ -209,11 +209,13 @@ def signals():
     case.check(0, 15, [2, 0, 0, 0, 1])
 
 
-def files_that_vanish():
-    case = Case("files that vanish", "--until-idle", 1, files={"a": lists(10)})
-    case.until(lambda: case.json.with_name("run.json.part").exists())
-    (case.folder / "b").symlink_to(case.top / "nowhere")
-    case.move_in("c", lists(10, seed=2))
+def links():
+    case = Case("a link to a file is taken, others are not", "--until-idle", 0.2, start=False, files={"a": lists(10)})
+    (case.top / "elsewhere").write_bytes(lists(10, seed=2))
+    for name, target in {"b": "elsewhere", "c": "nowhere", "d": "done"}.items():
+        (case.folder / name).symlink_to(case.top / target)
+    os.mkfifo(case.folder / "e")
+    case.start()
     case.end()
     case.check(0, 20, [2, 0, 0, 0, 0])
 
@@ -253,7 +255,7 @@ def options():
 
 
 with tempfile.TemporaryDirectory() as root:
-    for part in (files_that_are_there, files_that_arrive, files_written_slowly, bad_files, other_kinds, signals, files_that_vanish, many_files,
+    for part in (files_that_are_there, files_that_arrive, files_written_slowly, bad_files, other_kinds, signals, links, many_files,
                  options):
         part()
 print(f"{errors} wrong")

@@ -360,6 +360,20 @@ static void a_late_file_is_taken_with_a_warning(void **state) {
   sl_follow_free(f);
 }
 
+static void a_file_that_disappears_is_counted(void **state) {
+  const struct fixture *x = *state;
+  const struct sl_follow_options options = options_of(x);
+  struct sl_follow_file file;
+  put(x->folder, "a");
+  put(x->folder, "b");
+  struct sl_follow *f = open_follow(x, &options);
+  scratch_remove(x->folder, "a");
+  assert_string_equal(next(f, &file), "b");
+  assert_int_equal(sl_follow_count(f).refused, 1);
+  assert_true(is_reported(x, SL_WARNING, "/a disappeared before it was read"));
+  sl_follow_free(f);
+}
+
 static void the_first_file_is_one_that_can_be_opened(void **state) {
   const struct fixture *x = *state;
   const struct sl_follow_options options = options_of(x);
@@ -505,6 +519,7 @@ int main(void) {
       CASE(files_are_moved_in_order_when_all_their_events_are_delivered),
       CASE(files_that_cannot_be_moved_stay),
       CASE(a_late_file_is_taken_with_a_warning),
+      CASE(a_file_that_disappears_is_counted),
       CASE(the_first_file_is_one_that_can_be_opened),
       CASE(the_input_ends_when_nothing_arrived_for_the_idle_time),
       CASE(a_run_continues_in_the_middle_of_a_file),

@@ -111,7 +111,27 @@ static void each_event_is_delivered_once(void **state) {
     }
 }
 
+static void a_session_needs_the_first_file(void **state) {
+  char folder[SCRATCH_PATH_MAX];
+  (void)state;
+  scratch_folder(folder);
+  struct sl_follow_options follow_options = {.size = sizeof follow_options, .folder = folder};
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_options options = sl_options_default();
+  struct sl_session *session = NULL;
+  assert_int_equal(sl_follow_new(&follow_options, d, &options.follow), SL_OK);
+  assert_int_equal(sl_follow_wait(options.follow, 0), 0);
+  options.graph_text = graph_text;
+  options.graph_text_bytes = sizeof graph_text - 1;
+  assert_int_equal(sl_session_open(&options, d, &session), SL_EINVAL);
+  const struct sl_diagnostic *last = sl_diagnostics_at(d, sl_diagnostics_count(d) - 1);
+  assert_string_equal(last->message, "the followed folder has no first file, or another session");
+  sl_follow_free(options.follow);
+  sl_diagnostics_free(d);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_event_is_delivered_once)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_event_is_delivered_once),
+                                     cmocka_unit_test(a_session_needs_the_first_file)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

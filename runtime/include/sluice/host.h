@@ -46,7 +46,7 @@ struct sl_input_range {
 #define SL_RECORD_UNKNOWN UINT64_MAX
 
 struct sl_inputs {
-  const char *const *paths; /* as given with -i, patterns expanded; borrowed for the whole run */
+  const char *const *paths; /* as given with -i, patterns expanded; borrowed until `close` returns */
   uint32_t path_count;
   uint32_t reserved;
   const char *const *names; /* the inputs' names in messages */
