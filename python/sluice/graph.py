@@ -412,7 +412,7 @@ class Graph:
         """
         if source is not None and files is not None:
             raise TypeError("a run has files or a source, not both")
-        if follow is not None and not (files is source is inputs is None):
+        if follow is not None and any(given is not None for given in (files, source, inputs)):
             raise TypeError("a run that follows a folder has no other files, source or inputs")
         if inputs is not None:
             if source is not None or files is not None:
