@@ -27,6 +27,7 @@ from .errors import (
     StateError,
 )
 from .feed import Feed
+from .follow import Follow
 from .graph import Graph, Node, Port, describe
 from .histogram import Axis, Histogram
 from .parts import NO_EVENTS, Part, digest_of_totals, index, join_digests
@@ -51,6 +52,7 @@ __all__ = [
     "Feed",
     "Field",
     "Finding",
+    "Follow",
     "Graph",
     "GraphError",
     "Group",

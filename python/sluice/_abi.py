@@ -27,7 +27,7 @@ ERRORS = {
     -8: "SL_ESTRICT",
     -9: "SL_EINTERRUPTED",
 }
-INTERRUPTED = -9
+WRONG_FORMAT, INTERRUPTED = -4, -9
 RECORD_UNKNOWN = 2**64 - 1  # SL_RECORD_UNKNOWN
 SEVERITIES = ("note", "warning", "error")
 
@@ -100,6 +100,7 @@ class Options(ctypes.Structure):
         ("until_idle", c_double),
         ("senders", c_uint32),
         ("reserved", c_uint32),
+        ("follow", c_void_p),
     ]
 
 
@@ -281,6 +282,17 @@ class FeedArrays(ctypes.Structure):
     ]
 
 
+class FollowOptions(ctypes.Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("complete", c_uint32),
+        ("folder", c_char_p),
+        ("pattern", c_char_p),
+        ("done", c_char_p),
+        ("until_idle_seconds", c_double),
+    ]
+
+
 MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_diagnostic": Diagnostic,
     "sl_options": Options,
@@ -301,6 +313,7 @@ MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_feed_options": FeedOptions,
     "sl_feed_block": FeedBlock,
     "sl_feed_event": FeedEvent,
+    "sl_follow_options": FollowOptions,
 }
 
 S = TypeVar("S", bound=ctypes.Structure)
@@ -346,6 +359,7 @@ def count(name: str, value: int, bits: int, least: int = 0) -> int:
     return number
 
 
+COMPLETE = {"rename": 0, "close": 1}
 REPLAN = {"on": 0, "grow": 1, "off": 2}
 
 

@@ -13,6 +13,7 @@ from . import _abi
 from ._feed import Queue
 from ._library import Diagnostics, library, text_of
 from .errors import Diagnostic, GraphError, failure
+from .follow import Follow, Watch
 from .parts import Part, ranges_of
 
 
@@ -27,6 +28,7 @@ class Settings:
     sets: Sequence[str] = ()
     plugin_paths: Sequence[str] = ()
     input_paths: Sequence[str | Part] | None = None
+    follow: Follow | None = None
     events: int = 0
     device: str | None = None
     slots: int = 0
@@ -101,7 +103,7 @@ class Session:
         if feed is not None:
             options.feed = feed.pointer
         self._kept += [options, feed]
-        status = self._open(options)
+        status = self._open(options) if settings.follow is None else self._open_followed(options, settings.follow)
         if status < 0:
             messages = self.diagnostics.read()
             name = _abi.ERRORS.get(status, str(status))
@@ -122,6 +124,17 @@ class Session:
             raise
         assert opening.status is not None
         return opening.status
+
+    def _open_followed(self, options: _abi.Options, follow: Follow) -> int:
+        """Opens the session when the first file is there. A file that no source recognises is left out."""
+        watch = Watch(follow, self.diagnostics)
+        options.follow = watch.pointer
+        self._kept.append(watch)
+        status = _abi.WRONG_FORMAT
+        while status == _abi.WRONG_FORMAT:
+            watch.wait()
+            status = self._open(options)
+        return status
 
     def _text(self, text: str | None) -> bytes | None:
         return None if text is None else self._bytes(text)

@@ -21,6 +21,7 @@ from ._session import Session, Settings
 from .arrays import Arrays
 from .errors import Error, GraphError, SluiceWarning, failure, warn
 from .feed import Feed
+from .follow import Follow
 from .parts import files_of, from_here, input_from_here
 from .run import Check, Progress, Run
 from .source import Entry, Inputs
@@ -373,6 +374,7 @@ class Graph:
         self,
         files: Paths | None = None,
         *,
+        follow: Follow | None = None,
         source: Iterable[Entry] | Pushed | Given | None = None,
         inputs: Any = None,
         on_batch: Check | Iterable[Check] | None = None,
@@ -396,7 +398,8 @@ class Graph:
 
         files: one or several files, patterns, or Parts of files (index()); None: the graph's own source. An empty list
         is a ValueError. Or ZeroMQ inputs, "zmq:ENDPOINT", which end when nothing arrived for `until_idle` seconds, or
-        when `senders` senders have ended. inputs: instead of files, arrays by port of the graph's source, {"block": array}, Inputs, or
+        when `senders` senders have ended. follow: instead of files, a folder in which files arrive; see Follow. The call
+        waits for the first one. inputs: instead of files, arrays by port of the graph's source, {"block": array}, Inputs, or
         an iterable of them; the source's own events are not read. source: instead of files, an iterable of Events,
         Packets and Inputs in memory. It runs in a thread of its own, at most `entries_max` (512) entries ahead of the
         run. on_batch: one or several functions that get each batch before the loop does, in a thread of the run;
@@ -414,6 +417,8 @@ class Graph:
         """
         if source is not None and files is not None:
             raise TypeError("a run has files or a source, not both")
+        if follow is not None and any(given is not None for given in (files, source, inputs)):
+            raise TypeError("a run that follows a folder has no other files, source or inputs")
         if inputs is not None:
             if source is not None or files is not None:
                 raise TypeError("a run has files, a source or inputs, not several of them")
@@ -421,6 +426,7 @@ class Graph:
             source = Given([inputs] if isinstance(inputs, Inputs) else map(_as_inputs, inputs))
         settings = Settings(
             input_paths=None if files is None else [input_from_here(file) for file in files_of(files)],
+            follow=follow,
             events=_abi.count_or_default("n", n, 64),
             device=device,
             slots=_abi.count_or_default("slots", slots, 32),

@@ -275,8 +275,31 @@ static int parse_replan(struct cli_arguments *a) {
   return CLI_WRONG;
 }
 
+static int parse_follow(struct cli_arguments *a) {
+  static const char *const choices[] = {[SL_COMPLETE_RENAME] = "rename", [SL_COMPLETE_CLOSE] = "close"};
+  const char *option = a->follow.folder ? NULL : cli_given_of(a, CLI_FOLLOW);
+  if (option) {
+    fprintf(stderr, "error: %s has no effect without --follow\n", option);
+    return CLI_WRONG;
+  }
+  if (a->follow.folder) {
+    a->follow.until_idle_seconds = a->options.until_idle;
+    a->options.until_idle = 0;
+  }
+  for (uint32_t i = 0; a->complete && i < sizeof choices / sizeof *choices; i++)
+    if (strcmp(a->complete, choices[i]) == 0) {
+      a->follow.complete = i;
+      return CLI_OK;
+    }
+  if (!a->complete) return CLI_OK;
+  fprintf(stderr, "error: --complete is rename or close, not '%s'\n", a->complete);
+  return CLI_WRONG;
+}
+
 int cli_parse(struct cli_arguments *a, const struct cli_command *command, int argc, char **argv) {
-  *a = (struct cli_arguments){.options = sl_options_default(), .trial = sl_trial_options_default()};
+  *a = (struct cli_arguments){.options = sl_options_default(),
+                              .trial = sl_trial_options_default(),
+                              .follow = {.size = sizeof(struct sl_follow_options)}};
   const int status = take_arguments(a, command, argc, argv);
   if (status != CLI_OK) return status;
   if (a->operands.count < command->operands_min) {
@@ -289,7 +312,7 @@ int cli_parse(struct cli_arguments *a, const struct cli_command *command, int ar
   a->options.uses = a->uses.items;
   a->options.with_paths = a->withs.items;
   a->options.plugin_paths = a->plugin_paths.items;
-  if (parse_replan(a) != CLI_OK || parse_ranges(a) != CLI_OK) return CLI_WRONG;
+  if (parse_replan(a) != CLI_OK || parse_ranges(a) != CLI_OK || parse_follow(a) != CLI_OK) return CLI_WRONG;
   if (cli_choose_diagnostics(a->diagnostics) != CLI_OK) return CLI_WRONG;
   return check_plugin_paths(a);
 }

@@ -27,6 +27,8 @@ struct cli_arguments {
   struct cli_list range_texts; /* --range, one per input */
   struct sl_input_range *ranges;
   uint64_t part_events; /* of `sluice index` */
+  struct sl_follow_options follow;
+  const char *complete;
   const char *json_path, *svg_path, *dot_path, *mermaid_path, *offsets_path;
   const char *log_path, *log_level, *diagnostics;
   const char *replan, *budgets_path, *run_path;
@@ -63,7 +65,8 @@ enum {
   CLI_LISTS = 2048,
   CLI_INDEX = 4096,
   CLI_PICTURE = 8192, /* what a picture of a graph shows */
-  CLI_NEW = 16384
+  CLI_NEW = 16384,
+  CLI_FOLLOW = 32768 /* how a folder is followed; no effect without --follow */
 };
 
 /* The value of an option, and the type of its target in struct cli_arguments:

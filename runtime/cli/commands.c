@@ -3,12 +3,13 @@
 
 /* Examples begin with `  $ `, which help2man recognises. */
 const struct cli_command cli_commands[] = {
-    {"run", "GRAPH", "a graph", 1, 1, CLI_RUN | CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS, "run a graph over its input",
-     cli_run,
-     "Events are simulated unless -i names files; the table at the end has graph, input,\n"
+    {"run", "GRAPH", "a graph", 1, 1, CLI_RUN | CLI_FOLLOW | CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS,
+     "run a graph over its input", cli_run,
+     "Events are simulated unless -i names files or --follow a folder; the table at the end has graph, input,\n"
      "device, events, rate, memory, and one line for each sink; --verbose has more.\n\n"
      "  $ sluice run graphs/velo.yaml -n 1000 --slots 2\n"
-     "  $ sluice run graphs/velo.yaml -i events.mdf --json summary.json --digest\n"},
+     "  $ sluice run graphs/velo.yaml -i events.mdf --json summary.json --digest\n"
+     "  $ sluice run graphs/velo.yaml --follow incoming --pattern '*.mdf' --done incoming/done\n"},
     {"check", "GRAPH", "a graph", 1, 1, CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS,
      "check wiring, types and properties, and print the wiring", cli_check,
      "All errors are reported at once, with file, line and column.\n"},

@@ -15,6 +15,7 @@ static const struct {
     {"NODE", "nodes", "_sluice_nodes"},
     {"GRAPH", "graphs", "_sluice_graphs"},
     {"DIR", "folders", "_files -/"},
+    {"FOLDER", "folders", "_files -/"},
     {"DEVICE", "words cpu simt cuda hip", "(cpu simt cuda hip)"},
     {"LEVEL", "words error warning note debug", "(error warning note debug)"},
     {"FORMAT", "words text json", "(text json)"},

@@ -90,13 +90,64 @@ static int claim_budgets(const struct cli_arguments *a, struct sl_session *sessi
   return a->budgets_path ? sl_session_claim_output(session, "--save-budgets", a->budgets_path, 0) : SL_OK;
 }
 
-static int run(const struct cli_arguments *a) {
-  struct sl_diagnostics *d = sl_diagnostics_new();
-  if (!d) return cli_no_memory();
-  uint32_t quiet = a->quiet;
-  sl_diagnostics_follow(d, cli_show_message, &quiet);
+/* ------------------------------------------------------------------------------------- a followed folder */
+
+enum { FOLLOW_STEP_MS = 100 }; /* longest wait before a signal is noticed */
+
+struct without_file {
+  const char *status;
+  int exit_status;
+  struct sl_follow_summary files;
+};
+
+/* The JSON of a run that ended before its first file arrived, so that there is no session. */
+static int write_without_file(const void *what, FILE *file) {
+  const struct without_file *w = what;
+  fprintf(file,
+          "{\n  \"status\": \"%s\",\n  \"exit\": %d,\n  \"events\": 0,\n  \"error_events\": 0,\n"
+          "  \"follow\": {\"taken\": 0, \"refused\": %" PRIu64 ", \"late\": %" PRIu64
+          ", \"waiting\": 0, \"moved\": 0}\n}\n",
+          w->status, w->exit_status, w->files.refused, w->files.late);
+  return SL_OK;
+}
+
+/* Ends a run without a file: it was stopped, or no file arrived in time. Returns the exit status. */
+static int end_without_file(const struct cli_arguments *a, struct sl_follow *follow) {
+  struct without_file w = {"ok", CLI_OK, sl_follow_count(follow)};
+  if (cli_signal()) w = (struct without_file){"interrupted", CLI_SIGNAL + cli_signal(), w.files};
+  if (!a->quiet && cli_signal())
+    fprintf(stderr, "warning: the run was stopped before a file arrived in %s\n", a->follow.folder);
+  else if (!a->quiet)
+    fprintf(stderr, "note: no file arrived in %s for %g s\n", a->follow.folder, a->follow.until_idle_seconds);
+  (void)cli_log_begin(NULL);
+  cli_log(SL_NOTE, "ends: %s, no file arrived, exit status %d", w.status, w.exit_status);
+  if (a->json_path && cli_write_file(a->json_path, write_without_file, &w) != CLI_OK && w.exit_status == CLI_OK)
+    return CLI_FAILED;
+  return w.exit_status;
+}
+
+/* Opens the session when the first file is there. A file that no source recognises is left out. Returns 1; 0 if no file
+ * arrived; or an error. */
+static int open_followed(struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session) {
+  int status = SL_EFORMAT;
+  while (status == SL_EFORMAT) {
+    int found = 0;
+    while (found == 0 && !cli_signal()) found = sl_follow_wait(options->follow, FOLLOW_STEP_MS);
+    if (cli_signal() || found == SL_EINTERRUPTED) return 0;
+    status = found < 0 ? found : sl_session_open(options, d, session);
+  }
+  return status < 0 ? status : 1;
+}
+
+static int open_session(struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session) {
+  if (options->follow) return open_followed(options, d, session);
+  return sl_session_open(options, d, session) == SL_OK;
+}
+
+static int run(const struct cli_arguments *a, struct sl_diagnostics *d, struct sl_follow *follow) {
   struct sl_session *session = NULL;
   struct sl_options options = a->options;
+  options.follow = follow;
   shows_progress = isatty(STDERR_FILENO) && !a->quiet;
   if (shows_progress || cli_log_is_enabled(CLI_LOG_DEBUG)) options.on_progress = on_progress;
   options.context = &session;
@@ -104,12 +155,15 @@ static int run(const struct cli_arguments *a) {
   options.report_path = a->json_path;
   options.command_line = a->command_line;
   int status = CLI_WRONG;
-  if (sl_session_open(&options, d, &session) == SL_OK && claim_budgets(a, session) == SL_OK &&
-      cli_log_begin(session) == CLI_OK) {
+  if (follow) cli_catch_signals();
+  const int opened = open_session(&options, d, &session);
+  if (opened == 0 && follow) return end_without_file(a, follow);
+  if (opened == 1 && claim_budgets(a, session) == SL_OK && cli_log_begin(session) == CLI_OK) {
     if (isatty(STDOUT_FILENO) && (options.digest > 1 || sl_session_writes_stdout(session))) cli_hide_progress();
     log_open(session);
     cli_stop_on_signal(session);
-    cli_catch_signals();
+    if (!follow) cli_catch_signals();
+    if (cli_signal()) sl_session_stop_by(session, cli_signal()); /* it came while the session was opened */
     const int result = sl_session_run(session);
     cli_stop_on_signal(NULL);
     cli_leave_signals(); /* writing the results may block on the reader of a pipe */
@@ -128,9 +182,7 @@ static int run(const struct cli_arguments *a) {
     if (!session) (void)cli_log_begin(NULL);
     cli_log(SL_NOTE, "ends: refused, exit status %d", status);
   }
-  cli_print_dropped(d);
   sl_session_close(session);
-  sl_diagnostics_free(d);
   return status;
 }
 
@@ -139,7 +191,16 @@ int cli_run(const struct cli_arguments *a) {
   const int opened = cli_log_open(a);
   if (opened != CLI_OK) return opened;
   log_begin(a);
-  const int status = run(a);
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  if (!d) return cli_no_memory();
+  uint32_t quiet = a->quiet;
+  struct sl_follow *follow = NULL;
+  sl_diagnostics_follow(d, cli_show_message, &quiet);
+  int status = CLI_WRONG;
+  if (!a->follow.folder || sl_follow_new(&a->follow, d, &follow) == SL_OK) status = run(a, d, follow);
+  cli_print_dropped(d);
+  sl_follow_free(follow);
+  sl_diagnostics_free(d);
   cli_log_close();
   return status;
 }

@@ -5,10 +5,11 @@
 #include "base/locale.h"
 #include "execute/binding.h"
 #include "execute/delivery.h"
-#include "execute/feed.h"
 #include "execute/observer.h"
 #include "execute/overflow_history.h"
 #include "execute/replan.h"
+#include "input/feed.h"
+#include "input/follow.h"
 
 #include <stdlib.h>
 
@@ -97,6 +98,7 @@ static int deliver(struct sl_slot *slot, uint32_t slice_index, uint32_t first, u
   sl_overflow_delivered(slot->history, input, first, empty ? NULL : slot->used_seen);
   d->events += count;
   if (s->options.feed) sl_feed_delivered(s->options.feed, count);
+  if (s->options.follow) sl_follow_delivered(s->options.follow, input->file, input->first_event + first + count);
   if (empty) d->error_events += count;
   if (first + count == input->event_count) sl_replan_consider(slot->replan, d->events);
   report_progress(slot, input);

@@ -5,6 +5,7 @@
  * a kernel truncated (sl_event_truncated) are not errors and are counted separately.
  */
 #include "execute/delivery.h"
+#include "input/follow.h"
 #include "layout/bind.h"
 
 #include <stdlib.h>
@@ -19,9 +20,21 @@ static const struct sl_node *kernel_node(const struct sl_setup *s, uint32_t inde
   return NULL;
 }
 
-/* Counts an event; copies the reason if it is new. */
-static int count(struct sl_event_errors *errors, const struct sl_node *node, const char *reason,
-                 const struct sl_event *event) {
+/* Path of the input file of an event that is being delivered; NULL if it is not of a file. */
+static const char *file_of(const struct sl_setup *s, const struct sl_event *event, char path[PATH_MAX]) {
+  const char *const *paths = s->options.input_paths;
+  if (s->options.follow) {
+    sl_follow_path(s->options.follow, event->file, path);
+    return path;
+  }
+  for (uint32_t i = 0; paths && paths[i]; i++)
+    if (i == event->file) return paths[i];
+  return NULL;
+}
+
+/* Counts an event; copies the reason and the path of its file if it is new. */
+static int count(const struct sl_setup *s, struct sl_event_errors *errors, const struct sl_node *node,
+                 const char *reason, const struct sl_event *event) {
   for (uint32_t i = 0; i < errors->count; i++)
     if (errors->summaries[i].node == node->name && strcmp(errors->summaries[i].reason, reason) == 0) {
       errors->summaries[i].count++;
@@ -29,9 +42,15 @@ static int count(struct sl_event_errors *errors, const struct sl_node *node, con
     }
   struct sl_error_summary *grown = realloc(errors->summaries, (errors->count + 1) * sizeof *grown);
   if (grown) errors->summaries = grown;
-  char *copy = grown ? strdup(reason) : NULL;
-  if (!copy) return SL_ENOMEM;
-  grown[errors->count++] = (struct sl_error_summary){node->name, copy, 1, *event};
+  char buffer[PATH_MAX];
+  const char *file = file_of(s, event, buffer);
+  char *copy = grown ? strdup(reason) : NULL, *path = file ? strdup(file) : NULL;
+  if (!copy || (file && !path)) {
+    free(copy);
+    free(path);
+    return SL_ENOMEM;
+  }
+  grown[errors->count++] = (struct sl_error_summary){node->name, copy, 1, *event, path};
   return SL_OK;
 }
 
@@ -43,7 +62,7 @@ static int count_source_error(struct sl_delivery *d, const struct sl_setup *s, c
                                         [SL_EVENT_REFUSED] = "refused"};
   const uint32_t error = event->error;
   const int is_known = error < sizeof reasons / sizeof *reasons && reasons[error];
-  return count(&d->errors, &s->graph->nodes[s->graph->source], is_known ? reasons[error] : "unknown", event);
+  return count(s, &d->errors, &s->graph->nodes[s->graph->source], is_known ? reasons[error] : "unknown", event);
 }
 
 static const char *text_of(const struct sl_node *node, uint64_t word, const char *unknown) {
@@ -55,13 +74,17 @@ static const char *text_of(const struct sl_node *node, uint64_t word, const char
 
 /* "run 1 event 2 (file 0, byte 3)" */
 struct event_name {
-  char text[96];
+  char text[PATH_MAX + 96];
 };
 static struct event_name name_of(const struct sl_setup *s, const struct sl_event *event) {
   struct event_name name;
+  char path[PATH_MAX];
   const unsigned long long number = event->number, offset = event->offset;
   if (s->options.feed)
     snprintf(name.text, sizeof name.text, "run %u event %llu (entry %llu of the feed)", event->run, number, offset);
+  else if (s->options.follow)
+    snprintf(name.text, sizeof name.text, "run %u event %llu (%s, byte %llu)", event->run, number,
+             file_of(s, event, path), offset);
   else
     snprintf(name.text, sizeof name.text, "run %u event %llu (file %u, byte %llu)", event->run, number, event->file,
              offset);
@@ -78,7 +101,7 @@ static int add_refused(struct sl_delivery *d, const struct sl_setup *s, const st
                        const struct sl_event *event, uint64_t word) {
   const char *text = text_of(node, word, "refused");
   tell(s, node, event, text, (uint32_t)word);
-  return count(&d->errors, node, text, event);
+  return count(s, &d->errors, node, text, event);
 }
 
 /* Adds an event that exceeds the limit of a bound of the node. */
@@ -96,7 +119,7 @@ static int add_limit(struct sl_delivery *d, const struct sl_setup *s, const stru
   sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, "a higher budget of this output allows more", reason,
                     "%s has %u %s of %s, an event may have %llu", name_of(s, event).text, (uint32_t)word, things, name,
                     (unsigned long long)limit);
-  return count(&d->errors, node, reason, event);
+  return count(s, &d->errors, node, reason, event);
 }
 
 int sl_event_error_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_input *input, uint32_t index) {
@@ -114,11 +137,14 @@ int sl_event_truncation_add(struct sl_delivery *d, const struct sl_setup *s, con
   if (!node) return SL_EPLUGIN; /* the error words were overwritten */
   const char *text = text_of(node, word, "part of the event was dropped");
   tell(s, node, event, text, (uint32_t)word & 0xFFFF);
-  return count(&d->truncations, node, text, event);
+  return count(s, &d->truncations, node, text, event);
 }
 
 static void close_errors(struct sl_event_errors *errors) {
-  for (uint32_t i = 0; i < errors->count; i++) free((char *)errors->summaries[i].reason);
+  for (uint32_t i = 0; i < errors->count; i++) {
+    free((char *)errors->summaries[i].reason);
+    free((char *)errors->summaries[i].first_file);
+  }
   free(errors->summaries);
 }
 

@@ -4,7 +4,7 @@
 #include "execute/services.h"
 
 #include "execute/binding.h"
-#include "execute/feed.h"
+#include "input/feed.h"
 #include "layout/bind.h"
 
 #include <stdarg.h>
@@ -60,6 +60,7 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   if (member != SL_NONE) location = node->value_locations[member];
+  if (member == SL_NONE && c->node == c->setup->graph->source) location.file = c->setup->closing_path;
   if (member != SL_NONE && format[name] == '+' && strlen(format) < sizeof without_mark) {
     const uint32_t byte = va_arg(arguments, uint32_t);
     if (location.file) location = location_in_text(node, (uint32_t)member, byte);

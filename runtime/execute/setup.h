@@ -66,6 +66,8 @@ struct sl_setup {
   struct sl_prepared *prepared;               /* per node; empty where the algorithm has no `prepare` */
   void **states;                              /* of the source and sinks, per node */
   uint8_t *opened;                            /* per node: its state is open */
+  uint64_t first_record;                      /* number of the first record of the input, for record sources */
+  const char *closing_path;                   /* followed folder: the file that the source closes; NULL: none */
   void *source_args;                          /* argument struct for the source's `open`: properties only */
   unsigned char *zeros;                       /* the fields of an event with an error */
   struct sl_workers *workers;                 /* threads that share the work of the source */

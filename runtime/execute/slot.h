@@ -22,6 +22,8 @@ struct sl_input {
   uint32_t event_count;
   uint32_t is_poisoned; /* --guard: the whole block was poisoned once */
   uint64_t progress_done, progress_total;
+  uint64_t first_event;       /* followed folder: events of the file before the slice, */
+  uint32_t file;              /* and the number of the file (input/follow.h) */
   uint32_t is_whole;          /* 1 unless closed early because of an earlier overflow */
   atomic_uint_fast64_t parts; /* number of parts in which the slice is run, 0 and 1: as a whole; upper half: the plan
                                  that it needs them for */

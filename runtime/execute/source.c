@@ -17,6 +17,8 @@
 
 /* The source has failed after this many calls without an event that each took less than this time. */
 enum { IDLE_CALLS_MAX = 1000, WAITED_NS = 1000000 };
+/* The longest wait for a file before the end of the run is noticed. */
+enum { FOLLOW_WAIT_MS = 50 };
 
 static int break_contract(const struct sl_setup *s, struct sl_fill *fill, const char *format, uint32_t a, uint32_t b) {
   const struct sl_node *node = &s->graph->nodes[s->graph->source];
@@ -82,6 +84,7 @@ int sl_source_open(const struct sl_setup *s) {
   int status = SL_OK;
   s->states[n] = calloc(1, a->state_size + 1u);
   if (!s->states[n]) return SL_ENOMEM;
+  if (s->options.follow) return SL_OK;
   while (paths && paths[count]) count++;
   const struct sl_inputs inputs = {paths, count, 0, s->is_received ? s->received_names : paths,
                                    s->options.input_ranges};
@@ -89,6 +92,46 @@ int sl_source_open(const struct sl_setup *s) {
   s->opened[n] = 1;
   sl_report_node_failure(s, n, status, "could not start", NULL);
   return status;
+}
+
+/* Calls the source for a slice of at most `events_max` events, and measures the time. */
+static int fill_slice(struct sl_reading *r, struct sl_slot *slot, struct sl_input *input, uint32_t events_max,
+                      int may_wait, struct sl_fill *fill) {
+  const struct sl_setup *s = r->setup;
+  const uint32_t n = s->graph->source;
+  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_OF_NODE(n));
+  const int status = sl_source_fill(r, s->states[n], input, events_max, may_wait, fill);
+  if (status == 1 && fill->event_count == 0 && !may_wait)
+    sl_scope_end(slot, scope);
+  else
+    sl_scope_end_span(slot, scope, "fill", "events", fill->event_count);
+  r->ns += slot->activity_ns - scope.begin_ns;
+  return status;
+}
+
+/* Fills a slice from the files of a followed folder. Returns as fill_slice does. */
+static int fill_followed(struct sl_reading *r, struct sl_slot *slot, struct sl_input *input, uint32_t events_max,
+                         int may_wait, struct sl_fill *fill) {
+  struct sl_followed *f = &r->followed;
+  int status = SL_FOLLOW_FILE;
+  *fill = (struct sl_fill){.events = input->events};
+  while (fill->event_count == 0 && !sl_order_is_over(r->order)) {
+    const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_READ);
+    status = sl_followed_open(r->setup, f, may_wait ? FOLLOW_WAIT_MS : 0);
+    sl_scope_end(slot, scope);
+    if (status == SL_FOLLOW_LATER && may_wait) continue;
+    if (status != SL_FOLLOW_FILE) break;
+    const uint32_t most = f->skipped_left > 0 && f->skipped_left < events_max ? (uint32_t)f->skipped_left : events_max;
+    status = fill_slice(r, slot, input, most, may_wait, fill);
+    input->file = f->file.number;
+    input->first_event = f->events;
+    if (sl_followed_read(r->setup, f, input->events, fill->event_count)) fill->event_count = 0;
+    if (status <= 0) status = sl_followed_end(r->setup, f, status);
+    if (status < 0) break;
+    status = SL_FOLLOW_FILE;
+  }
+  fill->progress_total = 0; /* the progress in one file is not that of the run */
+  return status == SL_FOLLOW_END || status < 0 ? status : 1;
 }
 
 int sl_source_next(struct sl_reading *r, struct sl_slot *slot, struct sl_input *input, int may_wait,
@@ -101,15 +144,9 @@ int sl_source_next(struct sl_reading *r, struct sl_slot *slot, struct sl_input *
   if (s->options.events && s->options.events - r->events < limit) limit = s->options.events - r->events;
   if (limit == 0) return SL_NO_MORE;
   struct sl_fill fill;
-  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_OF_NODE(n));
-  const int status = sl_source_fill(r, s->states[n], input, (uint32_t)limit, may_wait, &fill);
-  if (status == 1 && fill.event_count == 0 && !may_wait) {
-    sl_scope_end(slot, scope);
-    r->ns += slot->activity_ns - scope.begin_ns;
-    return SL_LATER;
-  }
-  sl_scope_end_span(slot, scope, "fill", "events", fill.event_count);
-  r->ns += slot->activity_ns - scope.begin_ns;
+  const int status = s->options.follow ? fill_followed(r, slot, input, (uint32_t)limit, may_wait, &fill)
+                                       : fill_slice(r, slot, input, (uint32_t)limit, may_wait, &fill);
+  if (status == 1 && fill.event_count == 0 && !may_wait) return SL_LATER;
   SL_NOTIFY(slot->observers, node, slot, NULL, n, fill.event_count);
   if (status <= 0) r->ended = 1;
   sl_report_node_failure(s, n, status, "failed", NULL);

@@ -2,6 +2,7 @@
 #ifndef SL_SOURCE_H
 #define SL_SOURCE_H
 
+#include "execute/followed.h"
 #include "execute/order.h"
 #include "execute/slot.h"
 
@@ -17,6 +18,7 @@ struct sl_reading {
   uint64_t idle_ns;    /* their time */
   uint64_t next_sequence, events, ns;
   int ended, status;
+  struct sl_followed followed; /* the file that is read, of a followed folder */
   /* --repeat: all slices */
   uint64_t room_bytes; /* free memory for kept slices when it was last read */
   struct sl_input *kept;
@@ -24,7 +26,7 @@ struct sl_reading {
   atomic_uint_fast64_t next_kept;   /* in the first pass */
 };
 
-/* Opens the state of the source, with the input files of the options. */
+/* Opens the state of the source, with the input files of the options. Files of a followed folder are opened later. */
 int sl_source_open(const struct sl_setup *s);
 /* Reads the next slice, of at most `events_max` events, from a source with state `state`. Returns the result of
  * `fill`, or SL_EPLUGIN, reported, if the source broke its contract. Without an event the result is 0, an error, or

@@ -97,10 +97,12 @@ struct sl_graph_request {
   /* The first bytes of the first input; input_name NULL: no input. If the graph's source reads no files, it is replaced
    * by a source that recognises these bytes, unless --use names a source. */
   const char *input_name;
+  const char *input_option; /* option that names the input, in messages: "-i" */
   const unsigned char *input_bytes;
   size_t input_count;
-  int input_is_pipe; /* further bytes may follow, even if there are none yet */
-  int is_fed;        /* 1: the program feeds events from memory, without input files; the source must take a feed */
+  int input_is_pipe;     /* further bytes may follow, even if there are none yet */
+  int *input_is_refused; /* becomes 1 if no source recognises the input, or its header is wrong; or NULL */
+  int is_fed;            /* 1: the program feeds events from memory, without input files; the source must take a feed */
   /* Not NULL: the program feeds arrays; these functions replace those of the graph's source. */
   const struct sl_source *arrays_source;
   uint32_t arrays_state_bytes;

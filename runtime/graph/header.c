@@ -44,7 +44,8 @@ static void set(void *context, const char *property, double number) {
   if (values->kind != SL_TREE_MAP || sl_tree_find(values, property) != NULL) return;
   char text[SL_NUMBER_TEXT_BYTES];
   sl_number_text(h->algorithm->members[m].type, number, text);
-  const struct sl_mark mark = sl_mark_option(r, "-i", sl_arena_format(r->arena, "%s.%s", h->name, property), text);
+  const struct sl_mark mark =
+      sl_mark_option(r, r->request->input_option, sl_arena_format(r->arena, "%s.%s", h->name, property), text);
   sl_tree_add(r, values, h->algorithm->members[m].name, mark,
               sl_tree_scalar(r, sl_arena_format(r->arena, "%s", text), 0, mark));
 }
@@ -88,8 +89,11 @@ void sl_read_header(struct sl_reader *r, struct sl_tree *root) {
     if (use == NULL || use->kind != SL_TREE_SCALAR) continue;
     const struct sl_algorithm *a = sl_registry_find(r->request->registry, use->text, r->request->target, NULL);
     if (a == NULL || a->kind != SL_KIND_SOURCE || a->source->header == NULL) continue;
-    struct reading h = {r, node->value, node->key, a, sl_mark_option(r, "-i", node->key, r->request->input_name)};
+    const uint32_t errors = r->error_count;
+    struct reading h = {r, node->value, node->key, a,
+                        sl_mark_option(r, r->request->input_option, node->key, r->request->input_name)};
     read_header(&h);
+    if (r->error_count > errors && r->request->input_is_refused != NULL) *r->request->input_is_refused = 1;
     return; /* a second source is an error */
   }
 }

@@ -186,6 +186,7 @@ static void report_unrecognised(struct sl_reader *r, const struct sl_entry *node
                     "no source takes a feed: none of the plugins found contains one");
     return;
   }
+  if (r->request->input_is_refused != NULL) *r->request->input_is_refused = 1;
   const char *compression = sl_compression_of(r->request->input_bytes, r->request->input_count);
   if (compression) {
     sl_report_error(r, use->mark, node->key, sl_arena_format(r->arena, SL_COMPRESSED_HINT, compression),
@@ -272,8 +273,9 @@ void sl_choose_source(struct sl_reader *r, struct sl_tree *root) {
     struct choice choice = {.reader = r, .root = root, .node = node->key};
     const char *found = choose(&choice, node, use);
     if (found == NULL) continue;
-    const struct sl_mark mark = request->is_fed ? sl_mark_option(r, "feed", node->key, found)
-                                                : sl_mark_option(r, "-i", node->key, request->input_name);
+    const struct sl_mark mark = request->is_fed
+                                    ? sl_mark_option(r, "feed", node->key, found)
+                                    : sl_mark_option(r, request->input_option, node->key, request->input_name);
     sl_change_use(r, root, node->key, sl_tree_scalar(r, found, 1, mark));
     mark_silent(r, sl_tree_get(node->value, "set"));
   }

@@ -282,6 +282,15 @@ static void write_links(const struct sl_zmq *z, FILE *f) {
 #undef COUNTER
 }
 
+static void write_follow(struct sl_follow *follow, FILE *f) {
+  const struct sl_follow_summary files = sl_follow_count(follow);
+  counter(f, "sluice_files_taken_total", "Files of the followed folder that were opened and read.", files.taken);
+  counter(f, "sluice_files_refused_total", "Files that were not read, or not to the end.", files.refused);
+  counter(f, "sluice_files_late_total", "Files with a name before that of a file taken earlier.", files.late);
+  counter(f, "sluice_files_moved_total", "Files moved to the folder for processed files.", files.moved);
+  gauge(f, "sluice_files_waiting", "Complete files that were not taken yet.", files.waiting);
+}
+
 static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   const struct sl_setup *s = setup_of(m);
   const struct sl_delivery *d = m->delivery;
@@ -296,6 +305,7 @@ static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   if (s->options.rotate)
     counter(f, "sluice_rotations_total", "Number of times that sinks began new files.",
             m->statistics->parts.rotation->number);
+  if (s->options.follow) write_follow(s->options.follow, f);
   write_errors(&d->errors, "sluice_errors_total", "Events with an error, by node and reason.", f);
   write_errors(&d->truncations, "sluice_truncated_events_total", "Events that a node truncated, by node and reason.",
                f);

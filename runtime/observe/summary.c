@@ -199,6 +199,10 @@ void sl_summary_sum(struct sl_statistics *st, const struct sl_repeated *repeated
   sum->time_count = sl_times_sum(p->times, p->traffic, wall_ns, st->times);
   sum->events = p->delivery->events;
   sum->error_events = p->delivery->error_events;
+  if (p->setup->options.follow) {
+    st->follow = sl_follow_count(p->setup->options.follow);
+    sum->follow = &st->follow;
+  }
   sum->errors = p->delivery->errors.summaries;
   sum->error_count = p->delivery->errors.count;
   sum->truncations = p->delivery->truncations.summaries;

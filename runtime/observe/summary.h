@@ -34,6 +34,7 @@ struct sl_statistics {
   struct sl_budget_summary *budgets; /* per budget of the overflow history */
   struct sl_time_summary *times;
   struct sl_device_summary devices[SL_DEVICES_MAX];
+  struct sl_follow_summary follow;
 };
 
 int sl_summary_open(struct sl_statistics *st, const struct sl_summary_parts *parts);

@@ -506,6 +506,7 @@ static int open_reader(const struct sl_services *s, const void *args, const stru
   r->services = s;
   r->node = node;
   r->inputs = *inputs;
+  r->record_count = context->setup->first_record;
   r->bytes.descriptor = -1;
   r->has_items = (uint32_t)sl_filling_has_items(node->algorithm);
   r->is_strict = property_of(node, "strict", 0);

@@ -5,6 +5,8 @@
 #include "plugin/property.h"
 #include "plugin/tables.h"
 
+#include <sluice/text.h>
+
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,7 +53,14 @@ static void write_input(const struct sl_session *s, FILE *file) {
   uint32_t count = 0;
   while (paths && paths[count]) count++;
   fprintf(file, "input        ");
-  if (count == 0) {
+  const struct sl_follow_summary *follow = sl_session_summary(s)->follow;
+  if (follow) {
+    fprintf(file, "%s, followed: %" PRIu64 " %s taken, %" PRIu64 " refused, %" PRIu64 " late, %" PRIu64 " waiting",
+            follow->folder, follow->taken, sl_plural(follow->taken, "file", "files"), follow->refused, follow->late,
+            follow->waiting);
+    if (follow->moved) fprintf(file, ", %" PRIu64 " moved", follow->moved);
+    fprintf(file, "; read by %s", source->use);
+  } else if (count == 0) {
     const int seed = sl_member_index(source->algorithm, "seed");
     fprintf(file, "no file: made by %s", source->use);
     if (seed >= 0 && source->algorithm->members[seed].kind == SL_MEMBER_PROPERTY)
@@ -153,6 +162,22 @@ static void json_inputs(const struct sl_session *s, struct sl_json *j) {
   sl_json_end_array(j);
 }
 
+/* null unless a folder was followed */
+static void json_follow(const struct sl_follow_summary *follow, struct sl_json *j) {
+  if (!follow) {
+    sl_json_string(j, "follow", NULL);
+    return;
+  }
+  sl_json_begin_object(j, "follow");
+  sl_json_string(j, "folder", follow->folder);
+  sl_json_unsigned(j, "taken", follow->taken);
+  sl_json_unsigned(j, "refused", follow->refused);
+  sl_json_unsigned(j, "late", follow->late);
+  sl_json_unsigned(j, "waiting", follow->waiting);
+  sl_json_unsigned(j, "moved", follow->moved);
+  sl_json_end_object(j);
+}
+
 static void json_node(struct sl_json *j, const struct sl_node *node) {
   sl_json_string(j, "node", node->name);
   sl_json_string(j, "algorithm", node->use);
@@ -182,6 +207,7 @@ void sl_origin_json(const struct sl_session *s, struct sl_json *j) {
   for (uint32_t i = 0; words && words[i]; i++) sl_json_string(j, NULL, words[i]);
   sl_json_end_array(j);
   json_inputs(s, j);
+  json_follow(sl_session_summary(s)->follow, j);
   sl_json_begin_object(j, "source");
   json_node(j, source_of(s));
   sl_json_end_object(j);

@@ -157,14 +157,11 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
 }
 
 /* The file is null for simulated and fed events; a fed event has its entry in the feed. */
-static void json_event(const struct sl_session *s, struct sl_json *j, const struct sl_event *event) {
-  const char *const *paths = sl_session_options(s)->input_paths;
-  uint32_t count = 0;
-  while (paths && paths[count]) count++;
+static void json_event(const struct sl_session *s, struct sl_json *j, const struct sl_event *event, const char *file) {
   sl_json_begin_object(j, "first");
   sl_json_integer(j, "run", event->run);
   sl_json_unsigned(j, "event", event->number);
-  sl_json_string(j, "file", event->file < count ? paths[event->file] : NULL);
+  sl_json_string(j, "file", file);
   sl_json_unsigned(j, sl_session_options(s)->feed ? "entry" : "byte", event->offset);
   sl_json_end_object(j);
 }
@@ -189,7 +186,7 @@ static void json_errors(const struct sl_session *s, const char *key, const struc
     sl_json_string(j, "node", e->node);
     sl_json_string(j, "reason", e->reason);
     sl_json_integer(j, "count", (int64_t)e->count);
-    json_event(s, j, &e->first);
+    json_event(s, j, &e->first, e->first_file);
     sl_json_end_object(j);
   }
   sl_json_end_array(j);

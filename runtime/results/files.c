@@ -9,6 +9,7 @@
 #include "results/files.h"
 
 #include "graph/find.h"
+#include "input/follow.h"
 #include "plugin/property.h"
 #include "results/rotation.h"
 #include "zmq/message.h"
@@ -149,6 +150,28 @@ static int enter_input(struct sl_files *f, const char *path, const char *what) {
   return enter(f, &e, "%s", what);
 }
 
+static int is_folder(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static int refuse_folder(struct sl_files *f, const char *path) {
+  sl_diagnose(
+      f->setup->diagnostics, SL_ERROR, NULL, NULL,
+      "--follow takes the files of a folder as they arrive; the pattern FOLDER/* names the files that are there",
+      "-i %s: a folder, not a file", path);
+  return SL_EINVAL;
+}
+
+/* SL_EINVAL with a message if the file would be taken from the followed folder as an input. */
+static int refuse_followed(const struct sl_files *f, const char *option, const char *path) {
+  const struct sl_options *o = &f->setup->options;
+  if (!o->follow || !sl_follow_would_take(o->follow, path)) return SL_OK;
+  sl_diagnose(f->setup->diagnostics, SL_ERROR, NULL, NULL, "write it into another folder, or follow a --pattern",
+              "%s %s: the run would take it from the followed folder as an input", option, path);
+  return SL_EINVAL;
+}
+
 /* SL_EINVAL with a message if the file cannot be written. */
 static int check_writable(struct sl_files *f, const struct entry *e) {
   char reason[PATH_MAX + 128];
@@ -161,16 +184,12 @@ static int check_writable(struct sl_files *f, const struct entry *e) {
 /* The first error of two statuses; SL_ENOMEM takes precedence. */
 static int worse(int a, int b) { return a == SL_ENOMEM || b == SL_OK ? a : b == SL_ENOMEM || a == SL_OK ? b : a; }
 
-static int is_folder(const char *path) {
-  struct stat status;
-  return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 static int enter_option(struct sl_files *f, const char *option, const char *path) {
   if (!path) return SL_OK;
   const struct entry e = {
       .path = path, .option = option, .node = SL_NONE, .is_for_sink = path == f->setup->options.output_path};
-  const int status = enter(f, &e, "the file of %s", option);
+  int status = refuse_followed(f, option, path);
+  if (status == SL_OK) status = enter(f, &e, "the file of %s", option);
   /* A folder is checked by the sink that takes -o, an endpoint when it is opened. */
   const int is_checked_later = e.is_for_sink && (is_folder(path) || sl_zmq_is_endpoint(path));
   return status < 0 || is_checked_later ? status : check_writable(f, &e);
@@ -179,6 +198,8 @@ static int enter_option(struct sl_files *f, const char *option, const char *path
 int sl_files_check(struct sl_files *f) {
   const struct sl_options *o = &f->setup->options;
   int status = SL_OK;
+  for (uint32_t i = 0; o->input_paths && o->input_paths[i]; i++)
+    if (is_folder(o->input_paths[i])) status = worse(status, refuse_folder(f, o->input_paths[i]));
   for (uint32_t i = 0; o->input_paths && o->input_paths[i]; i++)
     status = worse(status, enter_input(f, strcmp(o->input_paths[i], "-") == 0 ? "/dev/stdin" : o->input_paths[i],
                                        "an input of this run"));
@@ -324,8 +345,10 @@ static int open_output(const struct sl_services *services, const char *given, ui
     services->message(services->context, SL_ERROR, "%s: this sink writes only files, and cannot send messages", path);
     return SL_EINVAL;
   }
-  int status = is_endpoint ? sl_zmq_open_output(f->zmq, path, services->message, services->context, file)
-                           : sl_output_open_unless(f->stopped, path, flags, services->message, services->context, file);
+  int status = path && !is_endpoint ? refuse_followed(f, "path", path) : SL_OK;
+  if (status == SL_OK)
+    status = is_endpoint ? sl_zmq_open_output(f->zmq, path, services->message, services->context, file)
+                         : sl_output_open_unless(f->stopped, path, flags, services->message, services->context, file);
   if (status == SL_OK && is_rotated) status = sl_rotation_add(f->rotation, pattern, path, *file);
   return status < 0 ? status : take(f, (int32_t)c->node, pattern, path);
 }

@@ -3,7 +3,7 @@
 
 #include "base/processor.h"
 #include "execute/devices.h"
-#include "execute/feed.h"
+#include "input/feed.h"
 #include "observe/checks.h"
 #include "records/records.h"
 #include "zmq/message.h"
@@ -102,7 +102,7 @@ static int check_received(struct sl_setup *s) {
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "it counts senders of -i zmq:ENDPOINT",
                 "--senders has no effect on inputs that are files");
   else if (!endpoint && o->until_idle > 0)
-    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "it ends a run with -i zmq:ENDPOINT",
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "it ends a run with --follow or -i zmq:ENDPOINT",
                 "--until-idle has no effect on inputs that end by themselves");
   else
     return SL_OK;
@@ -121,6 +121,17 @@ int sl_options_check(struct sl_setup *s) {
   if (s->options.feed && inputs) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, "give either a feed or files", "a run with a feed reads no files, such as %s",
                 inputs[0]);
+    return SL_EINVAL;
+  }
+  if (s->options.follow && (inputs || s->options.feed)) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "give one of them", "a run that follows a folder has no %s",
+                inputs ? "other input files" : "feed");
+    return SL_EINVAL;
+  }
+  if (s->options.follow && s->options.repeat > 1) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "measure with files",
+                "the slices of a followed folder cannot be kept to be "
+                "repeated");
     return SL_EINVAL;
   }
   if (s->options.input_ranges && !inputs) {
@@ -282,7 +293,8 @@ static int check_input(struct sl_setup *s) {
   const struct sl_options *o = &s->options;
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
   const int takes_feed = source->algorithm->takes_feed != 0, reads_files = source->algorithm->source->probe != NULL;
-  const int has_input = (takes_feed && o->feed) || (reads_files && o->input_paths && o->input_paths[0]);
+  const int has_files = o->follow || (o->input_paths && o->input_paths[0]);
+  const int has_input = (takes_feed && o->feed) || (reads_files && has_files);
   if (o->inspect_only || has_input || (!takes_feed && !reads_files) || made_events(s)) return SL_OK;
   if (reads_files)
     sl_diagnose(s->diagnostics, SL_ERROR, &source->use_location, source->name, "name them with -i, or in input_paths",
@@ -305,7 +317,8 @@ static void limit_source(struct sl_setup *s) {
 
 int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
   const struct sl_options *o = &s->options;
-  const char *input = o->input_paths ? o->input_paths[0] : NULL;
+  const char *input = s->input_path;
+  int input_is_refused = 0;
   const struct sl_input_head *begin = &files->begin;
   const int takes_arrays = o->feed && sl_feed_is_arrays(o->feed);
   struct sl_override *sets = NULL, *uses = NULL;
@@ -330,6 +343,8 @@ int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
                                              .use_count = use_count,
                                              .origins = o->inspect_only,
                                              .input_name = input,
+                                             .input_option = o->follow ? "--follow" : "-i",
+                                             .input_is_refused = &input_is_refused,
                                              .input_bytes = begin->bytes,
                                              .input_count = begin->count,
                                              .input_is_pipe = begin->is_pipe,
@@ -337,6 +352,7 @@ int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
                                              .arrays_source = takes_arrays ? &sl_arrays_source : NULL,
                                              .arrays_state_bytes = sl_arrays_state_bytes()};
     status = sl_graph_read(&request, s->diagnostics, &s->graph);
+    if (status < 0 && input_is_refused && o->follow) status = SL_EFORMAT;
   }
   if (status == SL_OK) status = check_ranges(s);
   if (status == SL_OK) status = check_input(s);

@@ -5,9 +5,9 @@
 #include "base/locale.h"
 #include "execute/binding.h"
 #include "execute/execute.h"
-#include "execute/feed.h"
 #include "execute/fit.h"
 #include "execute/memory_check.h"
+#include "input/feed.h"
 #include "session/inspect.h"
 #include "session/session.h"
 

@@ -6,11 +6,12 @@
 #include "base/locale.h"
 #include "base/processor.h"
 #include "execute/devices.h"
-#include "execute/feed.h"
 #include "execute/fit.h"
 #include "execute/memory_check.h"
 #include "execute/services.h"
 #include "execute/slots.h"
+#include "input/feed.h"
+#include "input/follow.h"
 #include "observe/checks.h"
 #include "records/records.h"
 #include "session/inspect.h"
@@ -48,6 +49,9 @@ static int open_graph(struct sl_session *sn) {
   int status = sl_options_check(s);
   if (status == SL_OK) status = sl_files_find(&sn->files);
   if (status == SL_OK) status = sl_files_check(&sn->files);
+  s->input_path = s->options.follow        ? sl_follow_first(s->options.follow)->path
+                  : s->options.input_paths ? s->options.input_paths[0]
+                                           : NULL;
   if (status == SL_OK) status = sl_options_open_devices(s);
   if (status == SL_OK && s->is_received)
     status = sl_zmq_open_inputs(&sn->zmq, s->options.input_paths, s->options.senders, s->options.until_idle,
@@ -75,7 +79,7 @@ static int open_setup(struct sl_session *sn) {
   struct sl_setup *s = &sn->setup;
   s->contexts = calloc(s->graph->node_count + 1, sizeof *s->contexts);
   if (!s->contexts) return SL_ENOMEM;
-  s->input_path = s->received_paths ? s->received_paths[0] : s->options.input_paths ? s->options.input_paths[0] : NULL;
+  if (s->received_paths) s->input_path = s->received_paths[0];
   s->input_bytes = s->input_path ? sn->files.begin.bytes : NULL;
   s->input_count = s->input_path ? sn->files.begin.count : 0;
   for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
@@ -125,6 +129,14 @@ static int take_feed(struct sl_setup *s) {
   if (!s->options.feed || sl_feed_attach(s->options.feed) == SL_OK) return SL_OK;
   s->options.feed = NULL;
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "open one feed per session", "the feed belongs to another session");
+  return SL_EINVAL;
+}
+
+static int take_follow(struct sl_setup *s) {
+  if (!s->options.follow || sl_follow_attach(s->options.follow) == SL_OK) return SL_OK;
+  s->options.follow = NULL;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "call sl_follow_wait first, and close the session before",
+              "the followed folder has no first file, or another session");
   return SL_EINVAL;
 }
 
@@ -187,11 +199,14 @@ SL_ANY_PROCESSOR int sl_session_open(const struct sl_options *options, struct sl
   connect(sn, options, d);
   const size_t errors = sl_diagnostics_errors(d);
   status = take_feed(&sn->setup);
+  if (status == SL_OK) status = take_follow(&sn->setup);
   if (status == SL_OK) status = open_graph(sn);
   if (status == SL_OK) status = open_setup(sn);
   if (status == SL_OK) status = open_parts(sn);
   if (status < 0) {
     status = sl_report_failure(&sn->setup, status, errors, "the graph could not be opened");
+    if (status == SL_EFORMAT && sn->setup.options.follow) /* it is the first file that is wrong */
+      sl_follow_refuse(sn->setup.options.follow, sl_follow_first(sn->setup.options.follow)->number, NULL);
     sl_session_close(sn);
     return status;
   }
@@ -244,6 +259,7 @@ void sl_session_close(struct sl_session *sn) {
   sl_rotation_close(&sn->rotation);
   sl_zmq_close(&sn->zmq);
   if (s->options.feed) sl_feed_detach(s->options.feed);
+  if (s->options.follow) sl_follow_detach(s->options.follow);
   free(sn);
 }
 

@@ -250,6 +250,24 @@ static void feed(void) {
   write_messages(d, "feed.messages");
 }
 
+static void follow(void) {
+  struct sl_diagnostics *d = new_messages();
+  const struct sl_follow_options of = {
+      .size = sizeof of, .folder = ".", .pattern = "*.none", .until_idle_seconds = 0.001};
+  struct sl_follow *f = NULL;
+  need(sl_follow_new(&of, d, &f) == SL_OK, "sl_follow_new");
+  CALLED(sl_follow_new);
+  need(sl_follow_wait(f, 10000) == SL_EINTERRUPTED, "sl_follow_wait");
+  CALLED(sl_follow_wait);
+  need(sl_follow_count(f).taken == 0, "sl_follow_count");
+  CALLED(sl_follow_count);
+  sl_follow_end(f);
+  CALLED(sl_follow_end);
+  sl_follow_free(f);
+  CALLED(sl_follow_free);
+  write_messages(d, "follow.messages");
+}
+
 /* ---------------------------------------------------------------------------------------- files and plugins */
 
 static void parts(void) {
@@ -415,6 +433,7 @@ int main(int argc, char **argv) {
   run();
   look();
   feed();
+  follow();
   parts();
   plan();
   describe();

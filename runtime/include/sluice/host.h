@@ -15,7 +15,7 @@ struct sl_event {
   uint64_t number; /* event number in the run */
   uint64_t offset; /* byte offset of its record in the file; of a fed event: the index of its entry */
   uint32_t run;
-  uint32_t file;  /* index of the input file */
+  uint32_t file;  /* index of the input file; in a followed folder: in the order in which files were taken */
   uint32_t error; /* SL_EVENT_...; an event with an error has no items except its record, if any */
   uint32_t reserved;
 };
@@ -46,7 +46,7 @@ struct sl_input_range {
 #define SL_RECORD_UNKNOWN UINT64_MAX
 
 struct sl_inputs {
-  const char *const *paths; /* as given with -i, patterns expanded; borrowed for the whole run */
+  const char *const *paths; /* as given with -i, patterns expanded; borrowed until `close` returns */
   uint32_t path_count;
   uint32_t reserved;
   const char *const *names; /* the inputs' names in messages */
@@ -83,7 +83,8 @@ struct sl_header_calls {
 };
 
 struct sl_source {
-  /* Optional: opens the inputs. args: properties set, ports not set. Called once, before the first fill. */
+  /* Optional: opens the inputs. args: properties set, ports not set. Called once, before the first fill. In a followed
+   * folder each file is a single input: `close` is called at its end, and `open` with a zeroed state for the next. */
   int (*open)(void *state, const struct sl_services *s, const void *args, const struct sl_inputs *inputs);
   /* Appends events to an empty slice until the next event would exceed events_max or a port's capacity, or the input
    * ends. args: properties and output ports; pointers are NULL for fields that no node reads. Fills OFFSETS from 0, and

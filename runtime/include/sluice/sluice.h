@@ -136,6 +136,57 @@ SL_API void sl_feed_end(struct sl_feed *feed);
  * they have; 0: not within the timeout; SL_EINTERRUPTED: the run ended before they did. */
 SL_API int sl_feed_wait(struct sl_feed *feed, uint64_t index, int32_t timeout_ms);
 
+/* ----------------------------------------------------------------------------------- files that arrive in a folder */
+
+/* The files of a folder as input of a run, in the order of their names, as they become complete: see docs/running.md.
+ *
+ *   struct sl_follow *follow = NULL;
+ *   if (sl_follow_new(&follow_options, d, &follow) == 0 && sl_follow_wait(follow, -1) == 1) {
+ *     options.follow = follow;
+ *     ... sl_session_open, sl_session_run, sl_session_close ...
+ *   }
+ *   sl_follow_free(follow);
+ *
+ * The source of the graph is chosen, and memory is planned, for the first file. If no source recognises it or its
+ * header is wrong, sl_session_open returns SL_EFORMAT; the file is left out, and the program may wait and open again.
+ */
+struct sl_follow;
+
+/* When a file counts as complete. */
+enum {
+  SL_COMPLETE_RENAME, /* it has a name that matches: it was moved into the folder, or a scan finds it */
+  SL_COMPLETE_CLOSE   /* it was moved into the folder, or the program that wrote it has closed it */
+};
+struct sl_follow_options {
+  uint32_t size;             /* sizeof(struct sl_follow_options) */
+  uint32_t complete;         /* SL_COMPLETE_... */
+  const char *folder;        /* files in folders below it are not taken */
+  const char *pattern;       /* of names, as in a shell; NULL: "*" */
+  const char *done;          /* folder to which files are moved when all their events are delivered; NULL: none */
+  double until_idle_seconds; /* the input ends when no file arrived for so long; 0: it does not end by itself */
+};
+/* Starts to watch the folder. The texts are copied; `d` is borrowed until sl_follow_free. Returns SL_EINVAL with a
+ * message if an option is wrong or a folder cannot be used. */
+SL_API int sl_follow_new(const struct sl_follow_options *options, struct sl_diagnostics *d, struct sl_follow **follow);
+/* Waits for the first file, up to `timeout_ms`; negative: without limit. Not during a session. Returns 1: there is one;
+ * 0: not within the timeout; SL_EINTERRUPTED: the input has ended; SL_ENOMEM. */
+SL_API int sl_follow_wait(struct sl_follow *follow, int32_t timeout_ms);
+/* Ends the input: the run processes the file that it reads, then finishes. From any thread. */
+SL_API void sl_follow_end(struct sl_follow *follow);
+/* A session that uses it may still be open. NULL: does nothing. */
+SL_API void sl_follow_free(struct sl_follow *follow);
+
+struct sl_follow_summary {
+  const char *folder; /* as given */
+  uint64_t taken;     /* files that were opened and read */
+  uint64_t refused;   /* files that were not read, or not to the end */
+  uint64_t late;      /* files with a name that sorts before the name of a file taken earlier */
+  uint64_t waiting;   /* complete files that were not taken yet */
+  uint64_t moved;     /* files moved to the folder `done` */
+};
+/* Returns the counts so far. From any thread. */
+SL_API struct sl_follow_summary sl_follow_count(struct sl_follow *follow);
+
 /* ------------------------------------------------------------------------------------------------- session */
 
 /* All pointers are borrowed until sl_session_close. Initialise with sl_options_default(). */
@@ -201,6 +252,8 @@ struct sl_options {
   double until_idle;     /* ZeroMQ inputs: the input ends when nothing arrived for so many seconds; 0: no limit */
   uint32_t senders;      /* ZeroMQ inputs: the input ends when so many senders have ended; 0: no limit */
   uint32_t reserved;
+  struct sl_follow *follow; /* files of a folder, in place of input_paths; for one session at a time, after
+                             * sl_follow_wait has returned 1 */
 };
 /* New memory plans, when budgets overflow or when much of the arena is unused. Results do not depend on them. */
 enum {
@@ -322,6 +375,7 @@ struct sl_error_summary {
   const char *node, *reason;
   uint64_t count;
   struct sl_event first;
+  const char *first_file; /* input file of `first`; NULL: it is not of a file */
 };
 struct sl_summary {
   uint32_t size; /* sizeof(struct sl_summary) of the library; members beyond it do not exist */
@@ -361,6 +415,7 @@ struct sl_summary {
   const struct sl_device_summary *devices;
   const struct sl_plan_change *plan_changes;
   const struct sl_energy_summary *energy; /* NULL unless options.energy or options.profile is set */
+  const struct sl_follow_summary *follow; /* NULL unless options.follow is set */
 };
 /* Joins digests of runs over consecutive parts of an input (options.input_ranges): join(digest of A, digest of B,
  * events of B) is the digest of one run over A and then B. `events` is the number in the summary: it includes events

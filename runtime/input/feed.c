@@ -6,7 +6,7 @@
  * delivered. A giving thread blocks while entries_max entries are not packed. The ring grows with packed entries in
  * flight, which the slots bound. One lock, never held while a callback runs or bytes are copied.
  */
-#include "execute/feed.h"
+#include "input/feed.h"
 
 #include "base/locale.h"
 #include "base/processor.h"
