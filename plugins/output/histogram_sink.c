@@ -110,9 +110,7 @@ static int histogram_sink_open(void *state, const struct sl_services *s, const v
   const struct histogram_sink_args *args = (const struct histogram_sink_args *)args_;
   struct histogram_sink *k = (struct histogram_sink *)state;
   const char *path = *args->path ? args->path : output_path ? output_path : "";
-  k->to = s->output;
-  k->run = s->run;
-  k->style.log_counts = args->log_counts;
+  *k = (struct histogram_sink){.to = s->output, .run = s->run, .style = {.log_counts = args->log_counts}};
   int status = read_histograms(k, s);
   if (status == SL_OK && *args->output) status = choose_histograms(k, s, args->output);
   if (status == SL_OK && *path) status = choose_format(k, s, args->format, path);

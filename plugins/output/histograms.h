@@ -1,6 +1,6 @@
 /* histograms.h: histograms of a run, their statistics, and the output forms of output.histogram_sink. */
-#ifndef IO_HISTOGRAMS_H
-#define IO_HISTOGRAMS_H
+#ifndef OUTPUT_HISTOGRAMS_H
+#define OUTPUT_HISTOGRAMS_H
 
 #include "generic/event_model.h"
 
@@ -46,7 +46,7 @@ uint64_t histogram_count(const struct histogram *h, uint32_t x_entry, uint32_t y
 /* Count of a bin of x and a bin of y (0 without y), from 0. */
 uint64_t histogram_bin_count(const struct histogram *h, uint32_t x, uint32_t y);
 
-/* Of a numeric axis; 0 for other axes. */
+/* Sums and statistics of a numeric axis; 0 for other axes. */
 struct histogram_axis_sums {
   uint64_t below, above, not_finite; /* independent of the other axis */
   double mean, standard_deviation;   /* of the values in bins, approximated by the middle of their bin; 0 if there

@@ -1,7 +1,7 @@
 /* svg.h: parts of pictures that panels of all kinds have: texts, axes with ticks, and the scale of counts. Lengths are
  * in pixels, with one decimal. */
-#ifndef IO_SVG_H
-#define IO_SVG_H
+#ifndef OUTPUT_SVG_H
+#define OUTPUT_SVG_H
 
 #include "histograms.h"
 

@@ -1,4 +1,4 @@
-"""Histograms, counted over a run: of generic.histogram and generic.histogram_2d, and of totals whose entries have names."""
+"""Histograms, counted over a run: of generic.histogram and generic.histogram_2d, and of totals with named entries."""
 from __future__ import annotations
 
 import dataclasses
@@ -164,6 +164,6 @@ def _read_categories(output: _abi.RunOutput) -> list[Histogram]:
 
 
 def read_histograms(output: _abi.RunOutput) -> list[Histogram]:
-    """The output as a histogram, or a histogram of each field of totals whose entries have names; [] for other outputs."""
+    """The output as a histogram, or a histogram of each field of totals with named entries; [] for other outputs."""
     prefixes = _DIMENSIONS.get(_abi.decode(output.algorithm))
     return [_read_numeric(output, prefixes)] if prefixes else _read_categories(output)

@@ -585,6 +585,6 @@ class Run(Iterator[Batch]):
     @property
     def histograms(self) -> dict[str, Histogram]:
         """Histograms by name: the outputs of generic.histogram and generic.histogram_2d, and "OUTPUT.FIELD" for each field of
-        totals whose entries have names, with an axis of categories.
+        totals with named entries, with an axis of categories.
         """
         return self._finished().histograms
