@@ -3,7 +3,10 @@
  */
 #include "histograms.h"
 
+#include <sluice/text.h>
+
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,7 +14,7 @@
 #define SL_ARGS histogram_sink_args
 #define HISTOGRAM_SINK(M)                                                                                \
   M(FILE_OUT, path, "", "", "path of the file; empty: that of -o")                                       \
-  M(STRING, output, "", "name of the output of the graph; empty: all histograms")                        \
+  M(STRING, output, "", "OUTPUT, or OUTPUT.FIELD of totals with names; empty: all histograms")           \
   M(ENUM, format, "by_name", "file format; by_name: by the suffix .json, .csv or .svg, svg without one", \
     "by_name json csv svg")                                                                              \
   M(BOOL, log_counts, 0, "logarithmic scale of counts in pictures")
@@ -23,38 +26,71 @@ struct histogram_sink {
   const struct sl_output_calls *to;
   struct sl_output *file;
   const struct sl_run *run;
-  uint32_t *outputs; /* indices of the outputs in the run */
+  struct histogram *all;
   uint32_t count, format;
   struct histogram_style style;
 };
 
 /* ------------------------------------------------------------------------------------------------- opening */
 
-/* Adds the requested outputs that are histograms. */
-static int choose_outputs(struct histogram_sink *k, const struct sl_services *s, const char *name) {
-  uint32_t found = 0;
-  k->outputs = (uint32_t *)malloc((k->run->output_count + 1) * sizeof *k->outputs);
-  if (!k->outputs) {
+/* Reads all histograms of the run. */
+static int read_histograms(struct histogram_sink *k, const struct sl_services *s) {
+  uint32_t most = 0;
+  for (uint32_t o = 0; o < k->run->output_count; o++) most += histograms_max(&k->run->outputs[o]);
+  k->all = (struct histogram *)calloc(most + 1, sizeof *k->all);
+  if (!k->all) {
     s->message(s->context, SL_ERROR, "out of memory");
     return SL_ENOMEM;
   }
   for (uint32_t o = 0; o < k->run->output_count; o++) {
-    struct histogram h;
-    if (*name && strcmp(k->run->outputs[o].name, name) != 0) continue;
-    found++;
-    const int status = histogram_of(s, &k->run->outputs[o], &h);
-    if (status < 0) return status;
-    if (status > 0) k->outputs[k->count++] = o;
+    const int found = histograms_of(s, &k->run->outputs[o], k->all + k->count);
+    if (found < 0) return found;
+    k->count += (uint32_t)found;
   }
   if (k->count > 0) return SL_OK;
-  if (*name && found)
-    s->message(s->context, SL_ERROR, "output: `%s` is not a histogram of generic.histogram or generic.histogram_2d",
-               name);
-  else if (*name)
-    s->message(s->context, SL_ERROR, "output: the graph has no output `%s`", name);
-  else
-    s->message(s->context, SL_ERROR, "the graph has no output of generic.histogram or generic.histogram_2d");
+  s->message(s->context, SL_ERROR,
+             "the graph has no output of generic.histogram or generic.histogram_2d, and no totals with names");
   return SL_EINVAL;
+}
+
+/* 1 if `name` is the histogram or, as "OUTPUT", has the histogram "OUTPUT.FIELD". */
+static int is_named(const struct histogram *h, const char *name) {
+  const size_t length = strlen(name);
+  if (strcmp(h->name, name) == 0) return 1;
+  return h->x.kind == HISTOGRAM_CATEGORIES && strncmp(h->name, name, length) == 0 && h->name[length] == '.' &&
+         !strchr(h->name + length + 1, '.');
+}
+
+/* Reports that no histogram has this name, with the first names that there are. */
+static void report_unknown(const struct histogram_sink *k, const struct sl_services *s, const char *name) {
+  char names[400] = "";
+  size_t used = 0;
+  uint32_t listed = 0;
+  while (listed < k->count && used + strlen(k->all[listed].name) + 3 < sizeof names) {
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", listed ? ", " : "", k->all[listed].name);
+    listed++;
+  }
+  s->message(s->context, SL_ERROR, "output: `%s` is no histogram of the graph, which has %s%s", name, names,
+             listed < k->count ? ", ..." : "");
+}
+
+/* Removes the histograms that were not requested. */
+static int choose_histograms(struct histogram_sink *k, const struct sl_services *s, const char *name) {
+  uint32_t chosen = 0;
+  for (uint32_t i = 0; i < k->count; i++) chosen += is_named(&k->all[i], name);
+  if (chosen == 0) {
+    report_unknown(k, s, name);
+    return SL_EINVAL;
+  }
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < k->count; i++) {
+    if (is_named(&k->all[i], name))
+      k->all[count++] = k->all[i];
+    else
+      histogram_close(&k->all[i]);
+  }
+  k->count = count;
+  return SL_OK;
 }
 
 static int choose_format(struct histogram_sink *k, const struct sl_services *s, uint32_t format, const char *path) {
@@ -74,10 +110,9 @@ static int histogram_sink_open(void *state, const struct sl_services *s, const v
   const struct histogram_sink_args *args = (const struct histogram_sink_args *)args_;
   struct histogram_sink *k = (struct histogram_sink *)state;
   const char *path = *args->path ? args->path : output_path ? output_path : "";
-  k->to = s->output;
-  k->run = s->run;
-  k->style.log_counts = args->log_counts;
-  int status = choose_outputs(k, s, args->output);
+  *k = (struct histogram_sink){.to = s->output, .run = s->run, .style = {.log_counts = args->log_counts}};
+  int status = read_histograms(k, s);
+  if (status == SL_OK && *args->output) status = choose_histograms(k, s, args->output);
   if (status == SL_OK && *path) status = choose_format(k, s, args->format, path);
   return status == SL_OK ? k->to->open(s, path, 0, &k->file) : status;
 }
@@ -94,12 +129,16 @@ static int histogram_sink_consume(void *state, const struct sl_services *s, cons
 static void report_axis(const struct sl_report *r, const char *name, const struct histogram_axis *axis,
                         const struct histogram_axis_sums *sums) {
   r->begin_object(r->context, name);
-  r->text(r->context, "field", axis->field);
-  r->integer(r->context, "below", (int64_t)sums->below);
-  r->integer(r->context, "above", (int64_t)sums->above);
-  r->integer(r->context, "not_finite", (int64_t)sums->not_finite);
-  r->number(r->context, "mean", sums->mean);
-  r->number(r->context, "standard_deviation", sums->standard_deviation);
+  if (axis->kind == HISTOGRAM_CATEGORIES) {
+    r->text(r->context, "label", axis->label);
+  } else {
+    r->text(r->context, "field", axis->label);
+    r->integer(r->context, "below", (int64_t)sums->below);
+    r->integer(r->context, "above", (int64_t)sums->above);
+    r->integer(r->context, "not_finite", (int64_t)sums->not_finite);
+    r->number(r->context, "mean", sums->mean);
+    r->number(r->context, "standard_deviation", sums->standard_deviation);
+  }
   r->end_object(r->context);
 }
 
@@ -107,13 +146,16 @@ static void report_axis(const struct sl_report *r, const char *name, const struc
 #define SPACED(unit) *(unit) ? " " : "", unit
 
 static void report_line(const struct sl_report *r, const struct histogram *h, const struct histogram_sums *sums) {
-  if (h->y.bins > 0)
-    r->line(r->context, "%s: %" PRIu64 " entries, %" PRIu64 " of them in bins, means %.4g%s%s and %.4g%s%s", h->name,
-            sums->entries, sums->in_bins, sums->x.mean, SPACED(h->x.unit), sums->y.mean, SPACED(h->y.unit));
+  const char *entries = sl_plural(sums->entries, "entry", "entries");
+  if (h->x.kind == HISTOGRAM_CATEGORIES)
+    r->line(r->context, "%s: %" PRIu64 " %s in %" PRIu32 " of %" PRIu32 " names", h->name, sums->entries, entries,
+            sums->filled, h->x.bins);
+  else if (h->y.kind == HISTOGRAM_NUMERIC)
+    r->line(r->context, "%s: %" PRIu64 " %s, %" PRIu64 " of them in bins, means %.4g%s%s and %.4g%s%s", h->name,
+            sums->entries, entries, sums->in_bins, sums->x.mean, SPACED(h->x.unit), sums->y.mean, SPACED(h->y.unit));
   else
-    r->line(r->context,
-            "%s: %" PRIu64 " entries, %" PRIu64 " of them in bins, mean %.4g%s%s, standard deviation %.4g%s%s", h->name,
-            sums->entries, sums->in_bins, sums->x.mean, SPACED(h->x.unit), sums->x.standard_deviation,
+    r->line(r->context, "%s: %" PRIu64 " %s, %" PRIu64 " of them in bins, mean %.4g%s%s, standard deviation %.4g%s%s",
+            h->name, sums->entries, entries, sums->in_bins, sums->x.mean, SPACED(h->x.unit), sums->x.standard_deviation,
             SPACED(h->x.unit));
 }
 
@@ -122,62 +164,49 @@ static void report_histogram(const struct sl_report *r, const struct histogram *
   r->begin_object(r->context, NULL);
   r->text(r->context, "name", h->name);
   r->integer(r->context, "entries", (int64_t)sums.entries);
-  r->integer(r->context, "in_bins", (int64_t)sums.in_bins);
+  if (h->x.kind == HISTOGRAM_NUMERIC) r->integer(r->context, "in_bins", (int64_t)sums.in_bins);
   report_axis(r, "x", &h->x, &sums.x);
-  if (h->y.bins > 0) report_axis(r, "y", &h->y, &sums.y);
+  if (h->y.kind != HISTOGRAM_NO_AXIS) report_axis(r, "y", &h->y, &sums.y);
   r->end_object(r->context);
   report_line(r, h, &sums);
   if (sums.x.not_finite + sums.y.not_finite > 0)
     r->line(r->context, "%s: %" PRIu64 " values are not finite", h->name, sums.x.not_finite + sums.y.not_finite);
 }
 
-static int write_histograms(struct histogram_sink *k, const struct histogram *all) {
+static int write_histograms(struct histogram_sink *k) {
   struct histogram_file f = {k->to, k->file, SL_OK};
-  if (k->format == JSON) histograms_put_json(&f, k->run, all, k->count);
-  if (k->format == CSV) histograms_put_csv(&f, all, k->count);
-  if (k->format == SVG) histograms_put_svg(&f, &k->style, all, k->count);
+  if (k->format == JSON) histograms_put_json(&f, k->run, k->all, k->count);
+  if (k->format == CSV) histograms_put_csv(&f, k->all, k->count);
+  if (k->format == SVG) histograms_put_svg(&f, &k->style, k->all, k->count);
   return f.status;
-}
-
-/* Returns the histograms so far, or NULL, reported. */
-static struct histogram *collect(const struct histogram_sink *k, const struct sl_services *s) {
-  struct histogram *all = (struct histogram *)calloc(k->count, sizeof *all);
-  if (!all) s->message(s->context, SL_ERROR, "out of memory");
-  for (uint32_t i = 0; all && i < k->count; i++) histogram_of(s, &k->run->outputs[k->outputs[i]], &all[i]);
-  return all;
 }
 
 static int histogram_sink_rotate(void *state, const struct sl_services *s, const void *args) {
   struct histogram_sink *k = (struct histogram_sink *)state;
-  (void)args;
-  struct histogram *all = collect(k, s);
-  if (!all) return SL_ENOMEM;
-  const int status = write_histograms(k, all);
-  free(all);
+  (void)s, (void)args;
+  const int status = write_histograms(k);
   return status == SL_OK ? k->to->rotate(k->file) : status;
 }
 
 static int histogram_sink_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
+  (void)s;
   struct histogram_sink *k = (struct histogram_sink *)state;
-  struct histogram *all = collect(k, s);
-  if (!all) return SL_ENOMEM;
-  int status = write_histograms(k, all);
+  int status = write_histograms(k);
   if (status == SL_OK) status = k->to->finish(k->file);
-  if (status == SL_OK) {
-    r->text(r->context, "path", k->to->path(k->file));
-    r->begin_array(r->context, "histograms");
-    for (uint32_t i = 0; i < k->count; i++) report_histogram(r, &all[i]);
-    r->end_array(r->context);
-    r->line(r->context, "%" PRIu32 " histogram%s: %s", k->count, k->count > 1 ? "s" : "", k->to->path(k->file));
-  }
-  free(all);
-  return status;
+  if (status != SL_OK) return status;
+  r->text(r->context, "path", k->to->path(k->file));
+  r->begin_array(r->context, "histograms");
+  for (uint32_t i = 0; i < k->count; i++) report_histogram(r, &k->all[i]);
+  r->end_array(r->context);
+  r->line(r->context, "%" PRIu32 " histogram%s: %s", k->count, k->count > 1 ? "s" : "", k->to->path(k->file));
+  return SL_OK;
 }
 
 static void histogram_sink_close(void *state) {
   struct histogram_sink *k = (struct histogram_sink *)state;
   if (k->file) k->to->close(k->file);
-  free(k->outputs);
+  for (uint32_t i = 0; i < k->count; i++) histogram_close(&k->all[i]);
+  free(k->all);
 }
 
 static const struct sl_sink histogram_sink_functions = {.open = histogram_sink_open,

@@ -28,10 +28,10 @@ static void put_key_number(struct histogram_file *f, const char *key, double val
     histogram_put_plain(f, "null");
 }
 
-static void put_axis(struct histogram_file *f, const struct histogram_axis *axis,
-                     const struct histogram_axis_sums *sums) {
+static void put_numeric_axis(struct histogram_file *f, const struct histogram_axis *axis,
+                             const struct histogram_axis_sums *sums) {
   histogram_put_plain(f, "{\"field\": ");
-  put_string(f, axis->field);
+  put_string(f, axis->label);
   histogram_put_plain(f, ", \"unit\": ");
   put_string(f, axis->unit);
   histogram_put_plain(f, ", \"doc\": ");
@@ -46,23 +46,42 @@ static void put_axis(struct histogram_file *f, const struct histogram_axis *axis
   histogram_put_plain(f, "}");
 }
 
-/* Writes the bins of x for one entry of y. */
-static void put_row(struct histogram_file *f, const struct histogram *h, uint32_t y_entry) {
+static void put_categories(struct histogram_file *f, const struct histogram_axis *axis) {
+  histogram_put_plain(f, "{\"label\": ");
+  put_string(f, axis->label);
+  histogram_put_plain(f, ", \"names\": [");
+  for (uint32_t i = 0; i < axis->bins; i++) {
+    histogram_put_plain(f, i > 0 ? ", " : "");
+    put_string(f, axis->names[i]);
+  }
+  histogram_put_plain(f, "]}");
+}
+
+static void put_axis(struct histogram_file *f, const struct histogram_axis *axis,
+                     const struct histogram_axis_sums *sums) {
+  if (axis->kind == HISTOGRAM_CATEGORIES)
+    put_categories(f, axis);
+  else
+    put_numeric_axis(f, axis, sums);
+}
+
+/* Writes the bins of x for one bin of y. */
+static void put_row(struct histogram_file *f, const struct histogram *h, uint32_t y) {
   histogram_put_plain(f, "[");
-  for (uint32_t i = 1; i <= h->x.bins; i++)
-    histogram_put(f, "%s%" PRIu64, i > 1 ? ", " : "", histogram_count(h, i, y_entry));
+  for (uint32_t x = 0; x < h->x.bins; x++)
+    histogram_put(f, "%s%" PRIu64, x > 0 ? ", " : "", histogram_bin_count(h, x, y));
   histogram_put_plain(f, "]");
 }
 
 static void put_counts(struct histogram_file *f, const struct histogram *h) {
-  if (h->y.bins == 0) {
+  if (h->y.kind == HISTOGRAM_NO_AXIS) {
     put_row(f, h, 0);
     return;
   }
   histogram_put_plain(f, "[");
-  for (uint32_t i = 1; i <= h->y.bins; i++) {
-    histogram_put_plain(f, i > 1 ? ",\n      " : "\n      ");
-    put_row(f, h, i);
+  for (uint32_t y = 0; y < h->y.bins; y++) {
+    histogram_put_plain(f, y > 0 ? ",\n      " : "\n      ");
+    put_row(f, h, y);
   }
   histogram_put_plain(f, "]");
 }
@@ -73,9 +92,11 @@ static void put_histogram(struct histogram_file *f, const struct histogram *h) {
   put_string(f, h->name);
   histogram_put_plain(f, ", \"title\": ");
   put_string(f, h->title);
-  histogram_put(f, ", \"entries\": %" PRIu64 ", \"in_bins\": %" PRIu64 ",\n     \"x\": ", sums.entries, sums.in_bins);
+  histogram_put(f, ", \"entries\": %" PRIu64, sums.entries);
+  if (h->x.kind == HISTOGRAM_NUMERIC) histogram_put(f, ", \"in_bins\": %" PRIu64, sums.in_bins);
+  histogram_put_plain(f, ",\n     \"x\": ");
   put_axis(f, &h->x, &sums.x);
-  if (h->y.bins > 0) {
+  if (h->y.kind != HISTOGRAM_NO_AXIS) {
     histogram_put_plain(f, ",\n     \"y\": ");
     put_axis(f, &h->y, &sums.y);
     put_key_number(f, "correlation", sums.correlation);
@@ -107,32 +128,35 @@ static void put_edge(struct histogram_file *f, double edge) {
   histogram_put_plain(f, isnan(edge) ? "nan" : edge < 0 ? "-inf" : "inf");
 }
 
-/* Writes ",LOWER,UPPER": from -inf below the bins, to inf above, nan for values that are not finite; empty cells for
- * an absent axis. */
-static void put_edges(struct histogram_file *f, const struct histogram_axis *axis, uint32_t entry) {
-  const int is_finite = axis->bins == 0 || entry != GENERIC_NOT_FINITE(axis->bins);
-  if (axis->bins == 0) {
+/* Writes ",LOWER,UPPER" of an entry, empty cells if the axis is not numeric. */
+static void put_limits(struct histogram_file *f, const struct histogram_axis *axis, uint32_t entry) {
+  if (axis->kind != HISTOGRAM_NUMERIC) {
     histogram_put_plain(f, ",,");
     return;
   }
-  const double lower = entry == GENERIC_BELOW ? -INFINITY : histogram_edge(axis, is_finite ? entry - 1 : 0);
-  const double upper = entry > axis->bins ? INFINITY : histogram_edge(axis, entry);
+  double lower, upper;
+  histogram_limits(axis, entry, &lower, &upper);
   histogram_put_plain(f, ",");
-  put_edge(f, is_finite ? lower : NAN);
+  put_edge(f, lower);
   histogram_put_plain(f, ",");
-  put_edge(f, is_finite ? upper : NAN);
+  put_edge(f, upper);
+}
+
+static void put_rows(struct histogram_file *f, const struct histogram *h, int have_names) {
+  for (uint32_t y = 0; y < histogram_entries(&h->y); y++)
+    for (uint32_t x = 0; x < histogram_entries(&h->x) && f->status == SL_OK; x++) {
+      histogram_put_plain(f, h->name);
+      put_limits(f, &h->x, x);
+      put_limits(f, &h->y, y);
+      histogram_put(f, ",%" PRIu64 "%s", histogram_count(h, x, y), have_names ? "," : "");
+      histogram_put_plain(f, h->x.kind == HISTOGRAM_CATEGORIES ? h->x.names[x] : "");
+      histogram_put_plain(f, "\n");
+    }
 }
 
 void histograms_put_csv(struct histogram_file *f, const struct histogram *all, uint32_t count) {
-  histogram_put_plain(f, "histogram,x_lower,x_upper,y_lower,y_upper,count\n");
-  for (uint32_t i = 0; i < count; i++) {
-    const struct histogram *h = &all[i];
-    for (uint32_t y = 0; y < histogram_entries(&h->y); y++)
-      for (uint32_t x = 0; x < histogram_entries(&h->x) && f->status == SL_OK; x++) {
-        histogram_put_plain(f, h->name);
-        put_edges(f, &h->x, x);
-        put_edges(f, &h->y, y);
-        histogram_put(f, ",%" PRIu64 "\n", histogram_count(h, x, y));
-      }
-  }
+  int have_names = 0;
+  for (uint32_t i = 0; i < count; i++) have_names |= all[i].x.kind == HISTOGRAM_CATEGORIES;
+  histogram_put(f, "histogram,x_lower,x_upper,y_lower,y_upper,count%s\n", have_names ? ",x_name" : "");
+  for (uint32_t i = 0; i < count; i++) put_rows(f, &all[i], have_names);
 }

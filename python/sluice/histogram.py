@@ -1,4 +1,4 @@
-"""Histograms of generic.histogram and generic.histogram_2d, counted over a run."""
+"""Histograms, counted over a run: of generic.histogram and generic.histogram_2d, and of totals with named entries."""
 from __future__ import annotations
 
 import dataclasses
@@ -8,16 +8,20 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _abi
-from .collection import Array
+from .collection import read_schema
 from .totals import read_totals
 
-_BESIDE = 3  # entries besides the bins: values below, above, and not finite
+_BESIDE = 3  # entries of a numeric axis besides the bins: values below, above, and not finite
 _DIMENSIONS = {"generic.histogram": [""], "generic.histogram_2d": ["x", "y"]}
 
 
 @dataclasses.dataclass(frozen=True)
 class Axis:
-    """`bins` bins of equal width from lower to upper, in `unit`. label: the counted field, "pv.z"; doc: its doc string.
+    """A numeric axis has `bins` bins of equal width from lower to upper, in `unit`. label: the counted field, "pv.z"; doc: its
+    doc string.
+
+    An axis of categories has a bin for each of its `names`; label: what a name is, "line". Bin i is [i, i + 1), without unit
+    and doc string. names is () for a numeric axis.
     """
 
     bins: int
@@ -26,6 +30,12 @@ class Axis:
     label: str
     unit: str
     doc: str
+    names: tuple[str, ...] = ()
+
+    @property
+    def _bin_entries(self) -> slice:
+        """The entries of all_counts that are bins."""
+        return slice(None) if self.names else slice(1, -2)
 
     @property
     def edges(self) -> npt.NDArray[np.float64]:
@@ -39,9 +49,9 @@ class Axis:
 class Histogram:
     """Counts over the run.
 
-    counts: int64, shape (bins,) or (x bins, y bins). all_counts: int64, with three more entries per axis: entry 0
+    counts: int64, shape (bins,) or (x bins, y bins). all_counts: int64, with three more entries per numeric axis: entry 0
     counts values below, then come the bins, values above, and values that are not finite. below, above, not_finite
-    are those of the first axis.
+    are those of the first axis, 0 if it has categories.
     """
 
     name: str
@@ -51,39 +61,45 @@ class Histogram:
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        return self.all_counts[tuple(slice(1, -2) for _ in self.axes)]
+        return self.all_counts[tuple(axis._bin_entries for axis in self.axes)]
 
     @property
     def edges(self) -> npt.NDArray[np.float64]:
         """Edges of the first axis."""
         return self.axes[0].edges
 
+    def _beside(self, entry: int) -> int:
+        """The counts of an entry of the first axis that is no bin."""
+        return 0 if self.axes[0].names else int(self.all_counts[entry].sum())
+
     @property
     def below(self) -> int:
-        return int(self.all_counts[0].sum())
+        return self._beside(0)
 
     @property
     def above(self) -> int:
-        return int(self.all_counts[-2].sum())
+        return self._beside(-2)
 
     @property
     def not_finite(self) -> int:
-        return int(self.all_counts[-1].sum())
+        return self._beside(-1)
 
     def to_boost(self) -> Any:
-        """A boost_histogram.Histogram; its overflow bins also have the values that are not finite. ImportError without
-        the package boost-histogram.
+        """A boost_histogram.Histogram; its overflow bins also have the values that are not finite. Categories become an axis
+        StrCategory. ImportError without the package boost-histogram.
         """
         try:
             import boost_histogram
         except ImportError:
             raise ImportError("this needs the package boost-histogram: pip install boost-histogram") from None
-        axes = [boost_histogram.axis.Regular(a.bins, a.lower, a.upper, metadata=a.label) for a in self.axes]
+        axes = [_boost_axis(boost_histogram.axis, axis) for axis in self.axes]
         histogram = boost_histogram.Histogram(*axes, storage=boost_histogram.storage.Int64())
         counts = self.all_counts
-        for dimension in range(counts.ndim):  # the last entry of each axis joins the one before
+        for dimension, axis in enumerate(self.axes):
             counts = np.moveaxis(counts, dimension, 0)
-            counts = np.concatenate([counts[:-2], counts[-2:-1] + counts[-1:]])
+            # Categories have an empty overflow bin; otherwise the last entry joins the one before.
+            last = np.zeros_like(counts[:1]) if axis.names else counts[-2:-1] + counts[-1:]
+            counts = np.concatenate([counts if axis.names else counts[:-2], last])
             counts = np.moveaxis(counts, 0, dimension)
         histogram.view(flow=True)[...] = counts
         return histogram
@@ -103,7 +119,13 @@ class Histogram:
         return histogram
 
 
-def _axis(settings: dict[str, _abi.RunSetting], prefix: str) -> Axis:
+def _boost_axis(kinds: Any, axis: Axis) -> Any:
+    if axis.names:
+        return kinds.StrCategory(list(axis.names), metadata=axis.label)
+    return kinds.Regular(axis.bins, axis.lower, axis.upper, metadata=axis.label)
+
+
+def _numeric_axis(settings: dict[str, _abi.RunSetting], prefix: str) -> Axis:
     name = f"{prefix}_" if prefix else ""
     of = settings[prefix or "of"]
     field = _abi.struct_at(_abi.Field, of.field)
@@ -117,14 +139,31 @@ def _axis(settings: dict[str, _abi.RunSetting], prefix: str) -> Axis:
     )
 
 
-def read_histogram(output: _abi.RunOutput) -> Histogram | None:
-    """The output as a histogram, or None if it is not one."""
-    prefixes = _DIMENSIONS.get(_abi.decode(output.algorithm))
-    if not prefixes:
-        return None
+def _read_numeric(output: _abi.RunOutput, prefixes: list[str]) -> Histogram:
     entries = _abi.array_at(_abi.RunSetting, output.settings, output.setting_count)
     settings = {_abi.decode(entry.name): entry for entry in entries}
-    axes = [_axis(settings, prefix) for prefix in prefixes]
+    axes = [_numeric_axis(settings, prefix) for prefix in prefixes]
     # The memory has one row of x bins per y bin.
     counts = read_totals(output)["counts"].astype(np.int64).reshape([axis.bins + _BESIDE for axis in reversed(axes)]).T
     return Histogram(_abi.decode(output.name), _abi.decode(settings["title"].text), axes, counts)
+
+
+def _read_categories(output: _abi.RunOutput) -> list[Histogram]:
+    """A histogram of each field with one count for each named entry; sums of signed numbers are no counts."""
+    schema = read_schema(output)
+    if schema.names_of != "entries" or not schema.names:
+        return []
+    size = len(schema.names)
+    axis = Axis(bins=size, lower=0.0, upper=float(size), label=schema.label, unit="", doc="", names=schema.names)
+    counts = read_totals(output)
+    return [
+        Histogram(f"{schema.output}.{field.name}", field.doc, [axis], counts[field.name].astype(np.int64))
+        for field in schema.fields.values()
+        if field.width == 1 and field.dtype.kind == "u"
+    ]
+
+
+def read_histograms(output: _abi.RunOutput) -> list[Histogram]:
+    """The output as a histogram, or a histogram of each field of totals with named entries; [] for other outputs."""
+    prefixes = _DIMENSIONS.get(_abi.decode(output.algorithm))
+    return [_read_numeric(output, prefixes)] if prefixes else _read_categories(output)

@@ -37,7 +37,7 @@ from .errors import (
     failure,
     warn,
 )
-from .histogram import Histogram, read_histogram
+from .histogram import Histogram, read_histograms
 from .totals import Totals, read_totals
 from .source import Entry, Event
 
@@ -174,9 +174,7 @@ class _Exchange:
             for output in session.outputs():
                 if self.schemas[_abi.decode(output.name)].is_totals:
                     self.totals[_abi.decode(output.name)] = read_totals(output)
-                histogram = read_histogram(output)
-                if histogram:
-                    self.histograms[histogram.name] = histogram
+                self.histograms.update((histogram.name, histogram) for histogram in read_histograms(output))
             if isinstance(self.progress, _Bar):
                 self.progress.close(self.events)
         except BaseException as error:
@@ -586,5 +584,7 @@ class Run(Iterator[Batch]):
 
     @property
     def histograms(self) -> dict[str, Histogram]:
-        """Histograms by output: the outputs of generic.histogram and generic.histogram_2d."""
+        """Histograms by name: the outputs of generic.histogram and generic.histogram_2d, and "OUTPUT.FIELD" for each field of
+        totals with named entries, with an axis of categories.
+        """
         return self._finished().histograms

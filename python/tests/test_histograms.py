@@ -62,6 +62,59 @@ def test_totals_equal_the_counts(graph, histograms):
     assert np.array_equal(totals["slopes"]["counts"].reshape(83, 83).T, histograms["slopes"].all_counts)
 
 
+LISTS = """
+sluice: 1
+include: [common/velo_tracks.yaml]
+nodes:
+  counts: { use: velo.count_tracks }
+  busy:   { use: generic.filter, set: { of: counts.tracks, minimum: 200 } }
+  never:  { use: generic.filter, set: { of: counts.tracks, minimum: 100000 } }
+  any:    { use: generic.filter, set: { of: counts.tracks } }
+  lists:  { use: generic.gather_lists, in: { lists: [busy, never, any] } }
+outputs: [lists.totals, lists.decisions]
+"""
+
+
+@pytest.fixture(scope="module")
+def of_lists():
+    return sluice.Graph.from_text(LISTS, set={"seed": 3}).arrays(n=12, slots=2, slice_events=5)
+
+
+def test_totals_with_names_are_histograms(of_lists, command, tmp_path):
+    totals, histograms = of_lists.totals["lists.totals"], of_lists.histograms
+    assert list(histograms) == ["lists.totals.events", "lists.totals.alone"]
+    for field in ("events", "alone"):
+        histogram = histograms[f"lists.totals.{field}"]
+        assert histogram.title.startswith("number of events on")
+        assert histogram.counts.dtype == np.int64 and np.array_equal(histogram.counts, totals[field])
+        assert np.array_equal(histogram.all_counts, histogram.counts)
+        assert (histogram.below, histogram.above, histogram.not_finite) == (0, 0, 0)
+        [axis] = histogram.axes
+        assert axis.names == ("busy", "never", "any") and (axis.bins, axis.label, axis.unit) == (3, "list", "")
+        assert axis.edges.tolist() == histogram.edges.tolist() == [0, 1, 2, 3]
+    assert 0 < histograms["lists.totals.events"].counts[0] < histograms["lists.totals.events"].counts[2] == 12
+    graph, path = tmp_path / "lists.yaml", tmp_path / "lists.csv"
+    graph.write_text(LISTS)
+    command("run", graph, "--with", "output/histograms.yaml", "-n", 12, "--set", "seed=3", "-o", path, "--quiet")
+    with open(path, newline="") as file:
+        rows = [(row["histogram"], row["x_name"], int(row["count"])) for row in csv.DictReader(file)]
+    assert rows == [
+        (name, of, count)
+        for name, histogram in histograms.items()
+        for of, count in zip(histogram.axes[0].names, histogram.counts.tolist())
+    ]
+
+
+def test_the_lines_of_a_trigger_are_histograms():
+    graph = sluice.Graph("hlt1_pp_default.yaml", with_=["output/decisions.yaml"], set={"raw.seed": 3})
+    run = graph.run(n=60).finish()
+    totals = run.totals["decide.totals"]
+    assert list(run.histograms) == [f"decide.totals.{field}" for field in totals]
+    passed = run.histograms["decide.totals.passed"]
+    assert passed.axes[0].names == totals.names and passed.axes[0].label == "line"
+    assert np.array_equal(passed.counts, totals["passed"]) and passed.counts.sum() > 5
+
+
 class FakeHistogram:
     """The members of boost_histogram.Histogram and hist.Hist that to_boost and to_hist use."""
 
@@ -71,10 +124,10 @@ class FakeHistogram:
             return
         assert storage == "int64"
         self.axes = axes
-        self.all = np.zeros([axis.bins + 2 for axis in axes], np.int64)
+        self.all = np.zeros([axis.underflow + axis.bins + 1 for axis in axes], np.int64)
 
     def view(self, flow):
-        return self.all if flow else self.all[tuple(slice(1, -1) for _ in self.axes)]
+        return self.all if flow else self.all[tuple(slice(axis.underflow, -1) for axis in self.axes)]
 
     def values(self):
         return self.view(False)
@@ -84,7 +137,16 @@ class FakeHistogram:
 
 
 def fake_axis(bins, lower, upper, metadata):
-    return types.SimpleNamespace(bins=bins, edges=np.linspace(lower, upper, bins + 1), metadata=metadata)
+    edges = np.linspace(lower, upper, bins + 1)
+    return types.SimpleNamespace(bins=bins, underflow=1, edges=edges, metadata=metadata)
+
+
+class FakeCategories(list):
+    """As boost_histogram.axis.StrCategory, iterates over the names and has an overflow bin only."""
+
+    def __init__(self, names, metadata):
+        super().__init__(names)
+        self.bins, self.underflow, self.edges, self.metadata = len(names), 0, np.arange(len(names) + 1), metadata
 
 
 @pytest.fixture(params=["installed", "fake"])
@@ -93,7 +155,8 @@ def packages(request, monkeypatch):
     if request.param == "installed":
         return all(importlib.util.find_spec(name) for name in ("boost_histogram", "hist"))
     boost = types.ModuleType("boost_histogram")
-    boost.axis, boost.storage = types.SimpleNamespace(Regular=fake_axis), types.SimpleNamespace(Int64=lambda: "int64")
+    boost.axis = types.SimpleNamespace(Regular=fake_axis, StrCategory=FakeCategories)
+    boost.storage = types.SimpleNamespace(Int64=lambda: "int64")
     boost.Histogram = FakeHistogram
     hist = types.ModuleType("hist")
     hist.Hist = FakeHistogram
@@ -118,6 +181,32 @@ def test_they_become_those_of_other_packages(histograms, packages):
         assert np.array_equal(drawn.view(flow=True), boost.view(flow=True))
     assert histograms["vertex_z"].to_hist().axes[0].label == "pv.z [mm]"
     assert histograms["track_count"].to_hist().axes[0].label == "counts.tracks"
+
+
+def test_categories_become_those_of_other_packages(of_lists, packages):
+    if not packages:
+        return
+    for histogram in of_lists.histograms.values():
+        boost = histogram.to_boost()
+        assert list(boost.axes[0]) == list(histogram.axes[0].names) and boost.axes[0].metadata == "list"
+        assert np.array_equal(boost.values(), histogram.counts)
+        assert boost.view(flow=True).tolist() == [*histogram.counts.tolist(), 0]
+        drawn = histogram.to_hist()
+        assert (drawn.name, drawn.label, drawn.axes[0].label) == (histogram.name, histogram.title, "list")
+        assert np.array_equal(drawn.view(flow=True), boost.view(flow=True))
+
+
+def test_axes_of_both_kinds_become_those_of_other_packages(packages):
+    numbers = sluice.Axis(bins=2, lower=0, upper=2, label="a.x", unit="", doc="")
+    names = sluice.Axis(bins=3, lower=0, upper=3, label="list", unit="", doc="", names=("a", "b", "c"))
+    counts = np.arange(15).reshape(5, 3)
+    histogram = sluice.Histogram("a", "", [numbers, names], counts)
+    assert np.array_equal(histogram.counts, counts[1:3])
+    assert (histogram.below, histogram.above, histogram.not_finite) == (3, 30, 39)
+    if packages:
+        assert histogram.to_boost().view(flow=True).tolist() == [
+            [0, 1, 2, 0], [3, 4, 5, 0], [6, 7, 8, 0], [9 + 12, 10 + 13, 11 + 14, 0],
+        ]
 
 
 def test_values_that_are_no_numbers_are_above(packages):

@@ -123,13 +123,19 @@ def other_sinks():
     found = files("m-*.mep")
     checks.that(len(found) > 2 and run(GRAPHS / "velo.yaml", "-i", *found, "--digest")[0]["outputs"] == digest, f"{len(found)} files of packets have the events")
 
-    histograms = (GRAPHS / "velo_histograms.yaml", "-i", "two.mdf", "--slice-events", 16, "--digest")
+    Path("lists.yaml").write_text("""sluice: 1
+nodes:
+  busy:  { use: generic.filter, set: { of: counts.tracks, minimum: 100 } }
+  lists: { use: generic.gather_lists, in: { lists: [busy] } }
+outputs: [..., lists.totals]
+""")
+    histograms = (GRAPHS / "velo_histograms.yaml", "--with", "lists.yaml", "-i", "two.mdf", "--slice-events", 16, "--digest")
     whole = run(*histograms, "-o", "whole.json")[0]
     rotated = run(*histograms, "-o", "h-%01d.json", "--rotate", "run")[0]
     parts = [json.loads(path.read_text())["histograms"] for path in files("h-*.json")]
     counts = [[sum(column) for column in zip(*(flat(part[i]["counts"]) for part in parts))] for i in range(len(parts[0]))]
     expected = [flat(histogram["counts"]) for histogram in json.loads(Path("whole.json").read_text())["histograms"]]
-    checks.that(len(parts) == 2 and counts == expected, f"{len(parts)} files of histograms add up to the whole")
+    checks.that(len(parts) == 2 and counts == expected and counts[-2][0] > 0, f"{len(parts)} files of histograms add up to the whole")
     checks.that(rotated["outputs"] == whole["outputs"] and rotated["totals"] == whole["totals"], "the summary has the whole run")
 
 

@@ -86,6 +86,11 @@ def _counted(lists: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return list(by_reason.values())
 
 
+def _axis(of: dict[str, Any]) -> Axis:
+    names: Any = tuple(of["names"])
+    return Axis(**{**of, "names": names})
+
+
 class Sums:
     """Totals and histograms, added up over tasks in any order. They are integers. Keeping them per task would take much
     memory.
@@ -106,7 +111,7 @@ class Sums:
             name, counts = one["name"], np.array(one["all_counts"], np.int64)
             if name in self.histograms:
                 counts += self.histograms[name].all_counts
-            self.histograms[name] = Histogram(name, one["title"], [Axis(**axis) for axis in one["axes"]], counts)
+            self.histograms[name] = Histogram(name, one["title"], [_axis(of) for of in one["axes"]], counts)
 
 
 def digest_of_totals(fields: dict[str, Array]) -> int:

@@ -14,7 +14,7 @@ from .._library import version
 from .._session import Session, Settings
 from ..collection import read_schema
 from ..errors import Error, RunError, SluiceWarning, failure
-from ..histogram import Histogram, read_histogram
+from ..histogram import Histogram, read_histograms
 from ..totals import read_totals
 from ..parts import Part, index
 from ._folder import Folder, InputFile, Manifest
@@ -65,7 +65,8 @@ def _must_be_as_before(manifest: Manifest, parts: list[Part]) -> None:
 
 
 def _histogram_as_json(histogram: Histogram) -> dict[str, Any]:
-    return {**dataclasses.asdict(histogram), "all_counts": histogram.all_counts.tolist()}
+    axes = [{**dataclasses.asdict(axis), "names": list(axis.names)} for axis in histogram.axes]
+    return {"name": histogram.name, "title": histogram.title, "axes": axes, "all_counts": histogram.all_counts.tolist()}
 
 
 def _totals_as_json(output: _abi.RunOutput) -> dict[str, Any]:
@@ -85,9 +86,7 @@ def _outcome(session: Session) -> dict[str, Any]:
         name = _abi.decode(output.name)
         if read_schema(output).is_totals:
             outcome["totals"][name] = _totals_as_json(output)
-        histogram = read_histogram(output)
-        if histogram:
-            outcome["histograms"].append(_histogram_as_json(histogram))
+        outcome["histograms"] += map(_histogram_as_json, read_histograms(output))
     return outcome
 
 
