@@ -40,6 +40,8 @@ class Settings:
     senders: int = 0
     output_path: str | None = None
     rotate: str | None = None
+    checkpoint_path: str | None = None
+    resume: bool = False
     digest: bool = False
     inspect_only: bool = False
     command_line: Sequence[str] = ()
@@ -175,6 +177,7 @@ class Session:
             o.device = self._text(settings.device)
         o.output_path = self._text(settings.output_path)
         o.rotate = self._text(settings.rotate)
+        o.checkpoint_path, o.resume = self._text(settings.checkpoint_path), int(settings.resume)
         o.digest, o.inspect_only = int(settings.digest), int(settings.inspect_only)
         if settings.command_line:
             o.command_line = self._texts(settings.command_line)

@@ -389,6 +389,8 @@ class Graph:
         senders: int | None = None,
         output: str | os.PathLike[str] | None = None,
         rotate: str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
         digest: bool = False,
         progress: bool | Progress | None = None,
         warn: bool = True,
@@ -410,7 +412,8 @@ class Graph:
         "off": whether the memory plan changes during the run. memory: the most bytes for all arenas, on each device
         (None: 80 % of a GPU's free memory). `device` and these five affect only speed and memory: none of them
         changes a result. output: the file of a sink that writes one, or "zmq:ENDPOINT". rotate: when sinks begin new
-        files, as of `--rotate`: "1GiB,10min,run"; output is a pattern then. digest: compute digests for the summary.
+        files, as of `--rotate`: "1GiB,10min,run"; output is a pattern then. checkpoint, resume: as
+        of `--checkpoint` and `--resume`. digest: compute digests for the summary.
         progress: True for a tqdm bar, or a function that gets events, done, total (0: unknown) and seconds a few times
         per second, in a thread of the run. warn: issue messages as Python warnings; False: only in diagnostics. Paths
         are relative to the working directory of this call. GraphError if the graph, an option or a file is refused.
@@ -438,6 +441,8 @@ class Graph:
             senders=_abi.count_or_default("senders", senders, 32),
             output_path=None if output is None else from_here(output),
             rotate=rotate,
+            checkpoint_path=None if checkpoint is None else from_here(checkpoint),
+            resume=resume,
             digest=digest,
             command_line=getattr(sys, "orig_argv", [sys.executable, *sys.argv]),
         )

@@ -70,8 +70,7 @@ static void lock(int descriptor) {
   (void)fcntl(descriptor, F_OFD_SETLK, &own);
 }
 
-/* Returns the number of the process that writes the file, or 0. */
-static long writer_of(const char *part) {
+long sl_output_writer(const char *part) {
   const int descriptor = open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return 0;
   struct flock other = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_BEGIN};
@@ -129,7 +128,7 @@ static int make_part(struct sl_output *f, int is_there) {
     f->descriptor = open(f->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, is_there ? 0600 : 0666);
     if (f->descriptor >= 0) break;
     if (errno != EEXIST) return refuse(f, strerror(errno));
-    const long writer = writer_of(f->part);
+    const long writer = sl_output_writer(f->part);
     if (writer == 0) continue;
     f->say(f->context, SL_ERROR, "%s: process %ld is writing it, as %s", f->path, writer, f->part);
     return SL_EIO;

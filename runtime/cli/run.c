@@ -197,7 +197,10 @@ int cli_run(const struct cli_arguments *a) {
   struct sl_follow *follow = NULL;
   sl_diagnostics_follow(d, cli_show_message, &quiet);
   int status = CLI_WRONG;
-  if (!a->follow.folder || sl_follow_new(&a->follow, d, &follow) == SL_OK) status = run(a, d, follow);
+  int ready = a->follow.folder ? sl_follow_new(&a->follow, d, &follow) : SL_OK;
+  if (ready == SL_OK && follow && a->options.resume && a->options.checkpoint_path)
+    ready = sl_follow_continue(follow, a->options.checkpoint_path, d);
+  if (ready == SL_OK) status = run(a, d, follow);
   cli_print_dropped(d);
   sl_follow_free(follow);
   sl_diagnostics_free(d);

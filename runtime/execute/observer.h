@@ -82,7 +82,7 @@ struct sl_observer {
   void *context;
 };
 
-enum { SL_OBSERVERS_MAX = 10 };
+enum { SL_OBSERVERS_MAX = 12 };
 struct sl_observers {
   struct sl_observer at[SL_OBSERVERS_MAX];
   uint32_t count;

@@ -76,7 +76,8 @@ int sl_source_fill(struct sl_reading *r, void *state, struct sl_input *input, ui
   return checked < 0 ? checked : status;
 }
 
-int sl_source_open(const struct sl_setup *s) {
+int sl_source_open(const struct sl_reading *r) {
+  struct sl_setup *s = r->setup;
   const uint32_t n = s->graph->source;
   const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
   const char *const *paths = s->is_received ? s->received_paths : s->options.input_paths;
@@ -86,8 +87,14 @@ int sl_source_open(const struct sl_setup *s) {
   if (!s->states[n]) return SL_ENOMEM;
   if (s->options.follow) return SL_OK;
   while (paths && paths[count]) count++;
-  const struct sl_inputs inputs = {paths, count, 0, s->is_received ? s->received_names : paths,
-                                   s->options.input_ranges};
+  const uint32_t first = r->first_file < count ? r->first_file : 0;
+  const struct sl_input_range *ranges = s->options.input_ranges;
+  const struct sl_inputs inputs = {paths ? paths + first : NULL, count - first, 0,
+                                   s->is_received ? s->received_names
+                                   : paths        ? paths + first
+                                                  : NULL,
+                                   ranges ? ranges + first : NULL};
+  s->first_record = r->events;
   if (a->source->open) status = a->source->open(s->states[n], &s->contexts[n].services, s->source_args, &inputs);
   s->opened[n] = 1;
   sl_report_node_failure(s, n, status, "could not start", NULL);
@@ -134,11 +141,28 @@ static int fill_followed(struct sl_reading *r, struct sl_slot *slot, struct sl_i
   return status == SL_FOLLOW_END || status < 0 ? status : 1;
 }
 
+/* --resume: reads and drops the events that an earlier run has delivered. Returns 1, or as `fill` if the input ends. */
+static int skip_delivered(struct sl_reading *r, struct sl_slot *slot, struct sl_input *input) {
+  int status = 1;
+  while (r->skip_events > 0 && status > 0 && !sl_order_is_over(r->order)) {
+    struct sl_fill fill;
+    const uint32_t slice = r->setup->slice_events, most = r->skip_events < slice ? (uint32_t)r->skip_events : slice;
+    status = fill_slice(r, slot, input, most, 1, &fill);
+    r->skip_events -= fill.event_count;
+    r->events += fill.event_count;
+  }
+  if (status == 0) r->ended = 1;
+  return status;
+}
+
 int sl_source_next(struct sl_reading *r, struct sl_slot *slot, struct sl_input *input, int may_wait,
                    uint64_t *sequence) {
   const struct sl_setup *s = r->setup;
   const uint32_t n = s->graph->source;
   if (r->ended || sl_order_is_over(r->order)) return SL_NO_MORE;
+  const int skipped = skip_delivered(r, slot, input);
+  if (skipped < 0) sl_report_node_failure(s, n, skipped, "failed", NULL);
+  if (skipped <= 0) return skipped < 0 ? skipped : SL_NO_MORE;
   uint64_t limit = sl_overflow_slice_events(r->history, r->events);
   input->is_whole = limit >= s->slice_events;
   if (s->options.events && s->options.events - r->events < limit) limit = s->options.events - r->events;
@@ -150,6 +174,7 @@ int sl_source_next(struct sl_reading *r, struct sl_slot *slot, struct sl_input *
   SL_NOTIFY(slot->observers, node, slot, NULL, n, fill.event_count);
   if (status <= 0) r->ended = 1;
   sl_report_node_failure(s, n, status, "failed", NULL);
+  for (uint32_t e = 0; r->first_file > 0 && e < fill.event_count; e++) fill.events[e].file += r->first_file;
   input->event_count = fill.event_count;
   memset(input->refusals, 0, fill.event_count * sizeof *input->refusals);
   atomic_store(&input->parts, 0);

@@ -18,6 +18,9 @@ struct sl_reading {
   uint64_t idle_ns;    /* their time */
   uint64_t next_sequence, events, ns;
   int ended, status;
+  uint32_t first_file;         /* --resume: input files before it were read */
+  uint64_t skip_events;        /* --resume: events still to be skipped, which were delivered */
+  uint64_t earlier_events;     /* --resume: `events` when reading begins */
   struct sl_followed followed; /* the file that is read, of a followed folder */
   /* --repeat: all slices */
   uint64_t room_bytes; /* free memory for kept slices when it was last read */
@@ -27,7 +30,7 @@ struct sl_reading {
 };
 
 /* Opens the state of the source, with the input files of the options. Files of a followed folder are opened later. */
-int sl_source_open(const struct sl_setup *s);
+int sl_source_open(const struct sl_reading *r);
 /* Reads the next slice, of at most `events_max` events, from a source with state `state`. Returns the result of
  * `fill`, or SL_EPLUGIN, reported, if the source broke its contract. Without an event the result is 0, an error, or
  * 1 unless `may_wait`. */

@@ -431,6 +431,23 @@ int sl_folder_take(struct sl_folder *f, const char *name) {
   return 1;
 }
 
+char **sl_folder_taken(const struct sl_folder *f) {
+  char **names = (char **)calloc(f->count + 1, sizeof *names);
+  size_t count = 0;
+  for (size_t i = 0; names && i < f->count; i++) {
+    if (f->names[i]->state != FILE_TAKEN) continue;
+    names[count] = strdup(f->names[i]->text);
+    if (names[count]) {
+      count++;
+      continue;
+    }
+    while (count > 0) free(names[--count]);
+    free(names);
+    return NULL;
+  }
+  return names;
+}
+
 void sl_folder_forget(struct sl_folder *f, const char *name) {
   const size_t i = position_of(f, name);
   if (is_at(f, i, name)) remove_at(f, i);

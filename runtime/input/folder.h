@@ -27,6 +27,8 @@ const char *sl_folder_first(struct sl_folder *f);
 /* Marks a file as taken. Returns 0 if there is no file of that name. */
 int sl_folder_take(struct sl_folder *f, const char *name);
 /* Removes a name: the file was moved away. */
+/* Copies the names that were taken, NULL-terminated. NULL if out of memory. */
+char **sl_folder_taken(const struct sl_folder *f);
 void sl_folder_forget(struct sl_folder *f, const char *name);
 /* Number of complete files that were not taken, of files that disappeared before they were taken, and of files that may
  * still be written. */

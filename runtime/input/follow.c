@@ -49,6 +49,9 @@ struct sl_follow {
   uint32_t has_program, has_session; /* its holders */
   struct in_flight *files;           /* in the order in which they were taken */
   uint32_t count, capacity;
+  uint32_t is_holding;
+  struct in_flight *held; /* files to be moved by sl_follow_release */
+  uint32_t held_count, held_capacity;
   uint32_t next_number;
   uint64_t events_before; /* in all files that have ended */
   uint64_t idle_from_ns;  /* an incomplete file was seen */
@@ -113,6 +116,74 @@ static void note_position(struct sl_follow *f, const struct in_flight *file) {
   p->is_whole = file->has_ended && (file->is_refused || file->events_delivered == file->events_read);
 }
 
+/* Keeps the file for sl_follow_release. Returns 0 if there is no memory. */
+static int hold(struct sl_follow *f, const struct in_flight *file) {
+  if (f->held_count == f->held_capacity) {
+    const uint32_t capacity = 2 * f->held_capacity + 8;
+    struct in_flight *larger = realloc(f->held, capacity * sizeof *larger);
+    if (!larger) return 0;
+    f->held = larger;
+    f->held_capacity = capacity;
+  }
+  f->held[f->held_count++] = *file;
+  return 1;
+}
+
+void sl_follow_hold(struct sl_follow *f) {
+  pthread_mutex_lock(&f->lock);
+  f->is_holding = 1;
+  pthread_mutex_unlock(&f->lock);
+}
+
+void sl_follow_release(struct sl_follow *f) {
+  pthread_mutex_lock(&f->lock);
+  for (uint32_t i = 0; i < f->held_count; i++) {
+    move(f, &f->held[i]);
+    free(f->held[i].name);
+  }
+  f->held_count = 0;
+  pthread_mutex_unlock(&f->lock);
+}
+
+int sl_follow_is_held(struct sl_follow *f, const char *name) {
+  int found = 0;
+  pthread_mutex_lock(&f->lock);
+  for (uint32_t i = 0; i < f->held_count; i++) found |= strcmp(f->held[i].name, name) == 0;
+  pthread_mutex_unlock(&f->lock);
+  return found;
+}
+
+void sl_follow_move(struct sl_follow *f, const char *name) {
+  struct stat about;
+  char path[PATH_MAX], *own = strdup(name);
+  pthread_mutex_lock(&f->lock);
+  path_of(f, name, path);
+  if (own && f->done && lstat(path, &about) == 0) move(f, &(struct in_flight){.name = own, .inode = about.st_ino});
+  pthread_mutex_unlock(&f->lock);
+  free(own);
+}
+
+static int is_in_flight(const struct sl_follow *f, const char *name) {
+  for (uint32_t i = 0; i < f->count; i++)
+    if (strcmp(f->files[i].name, name) == 0) return 1;
+  return 0;
+}
+
+char **sl_follow_processed(struct sl_follow *f) {
+  pthread_mutex_lock(&f->lock);
+  char **names = sl_folder_taken(f->folder);
+  size_t count = 0;
+  for (size_t i = 0; names && names[i]; i++) {
+    if (is_in_flight(f, names[i]))
+      free(names[i]);
+    else
+      names[count++] = names[i];
+  }
+  if (names) names[count] = NULL;
+  pthread_mutex_unlock(&f->lock);
+  return names;
+}
+
 /* Removes files from the queue that have ended, if all their events are delivered. With the lock held. */
 static void settle(struct sl_follow *f) {
   uint32_t gone = 0;
@@ -120,6 +191,7 @@ static void settle(struct sl_follow *f) {
     const struct in_flight *file = &f->files[gone];
     if (!file->has_ended || file->events_delivered < file->events_read) break;
     note_position(f, file);
+    if (f->done && !file->is_refused && f->is_holding && hold(f, file)) continue;
     if (f->done && !file->is_refused) move(f, file);
     free(file->name);
   }
@@ -341,6 +413,8 @@ static void let_go(struct sl_follow *f, uint32_t *holder) {
   if (is_held) return;
   for (uint32_t i = 0; i < f->count; i++) free(f->files[i].name);
   free(f->files);
+  for (uint32_t i = 0; i < f->held_count; i++) free(f->held[i].name);
+  free(f->held);
   sl_folder_close(f->folder);
   free(f->path);
   free(f->pattern);

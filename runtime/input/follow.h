@@ -52,4 +52,15 @@ struct sl_follow_position sl_follow_position_of(struct sl_follow *f);
  * The texts are copied. Returns SL_ENOMEM on failure. */
 int sl_follow_resume(struct sl_follow *f, const struct sl_follow_position *at, const char *const *processed);
 
+/* --checkpoint: from now on files are moved to the folder `done` by sl_follow_release only. */
+void sl_follow_hold(struct sl_follow *f);
+/* Moves the files with only delivered events. */
+void sl_follow_release(struct sl_follow *f);
+int sl_follow_is_held(struct sl_follow *f, const char *name); /* 1 for a file that sl_follow_release will move */
+/* Moves a file that an earlier run has held, if it is still there. */
+void sl_follow_move(struct sl_follow *f, const char *name);
+/* Names of the files in the folder that need not be taken again: a NULL-terminated array, to be freed with its texts by
+ * the caller. NULL if out of memory. */
+char **sl_follow_processed(struct sl_follow *f);
+
 #endif

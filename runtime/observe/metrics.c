@@ -56,6 +56,7 @@ int sl_metrics_open(struct sl_metrics *m) {
     if (open_slot(m, &m->slots[i]) < 0) return SL_ENOMEM;
   m->is_open = 1;
   m->written_ns = s->begin_ns;
+  m->written_events = m->delivery->events;
   write_locked(m);
   return SL_OK;
 }

@@ -209,8 +209,8 @@ void sl_summary_sum(struct sl_statistics *st, const struct sl_repeated *repeated
   sum->truncation_count = p->delivery->truncations.count;
   sum->rotations = p->rotation->number;
   sum->seconds = (double)wall_ns * 1e-9;
-  sum->wall_hz = rate(sum->events, wall_ns);
-  sum->source_hz = rate(p->reading->events, p->reading->ns);
+  sum->wall_hz = rate(sum->events - p->delivery->earlier_events, wall_ns);
+  sum->source_hz = rate(p->reading->events - p->reading->earlier_events, p->reading->ns);
   sum->throughput_hz = rate_of_graph(st, repeated);
   sum->peak_rss_bytes = peak_resident_bytes();
   sum_nodes(st);

@@ -367,7 +367,9 @@ static int rotate_output(struct sl_output *file) {
   struct sl_rotated_file *rotated = sl_rotation_find(f->rotation, file);
   char path[PATH_MAX];
   if (!rotated || sl_rotation_path(f->rotation, &c->services, rotated->pattern, path) < 0) return SL_EINVAL;
-  const int status = sl_output_next(file, path, NULL);
+  int status = SL_OK;
+  struct sl_output_complete *complete = sl_rotation_complete(f->rotation, &status);
+  if (status == SL_OK) status = sl_output_next(file, path, complete);
   struct sl_file *entry = find_path(f, rotated->path);
   char *own = strdup(path);
   if (status < 0 || !own || !entry) {
@@ -392,13 +394,17 @@ void sl_option_report(void *context, uint32_t severity, const char *format, ...)
 }
 
 int sl_files_finish(const struct sl_files *f, struct sl_output *file) {
-  return f->is_interrupted && !sl_rotation_is_on(f->rotation) ? sl_output_keep(file, "was stopped before its end")
-                                                              : sl_output_finish(file);
+  if (f->is_interrupted && !sl_rotation_is_on(f->rotation)) return sl_output_keep(file, "was stopped before its end");
+  return sl_output_finish(file);
 }
 
 static int finish_output(struct sl_output *file) {
   const struct sl_node_context *c = sl_output_context(file);
-  return sl_files_finish(c->setup->files, file);
+  struct sl_files *f = c->setup->files;
+  int status = SL_OK;
+  if (!sl_rotation_is_on(f->rotation)) return sl_files_finish(f, file);
+  struct sl_output_complete *complete = sl_rotation_complete(f->rotation, &status);
+  return status == SL_OK ? sl_output_finish_to(file, complete) : status;
 }
 
 const struct sl_output_calls sl_files_output = SL_OUTPUT_CALLS(open_output, finish_output, rotate_output);

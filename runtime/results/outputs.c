@@ -109,9 +109,19 @@ uint64_t sl_outputs_items(const struct sl_outputs *o, uint32_t output) {
   return o->earlier_items[output] + o->identity->outputs[output].items;
 }
 
+uint64_t sl_outputs_events_digest(const struct sl_outputs *o, uint32_t output) {
+  return sl_digest_join(o->earlier_digests[output], o->digests[output], o->events);
+}
+
+void sl_outputs_resume(struct sl_outputs *o, uint32_t output, uint64_t items, uint64_t digest) {
+  if (o->identity->outputs[output].totals) return;
+  o->earlier_items[output] = items;
+  o->earlier_digests[output] = digest;
+}
+
 uint64_t sl_outputs_digest(const struct sl_outputs *o, uint32_t output) {
   if (o->identity->outputs[output].totals) return sl_digest_totals(sums_of(o, output), value_count(o, output));
-  return sl_digest_join(o->earlier_digests[output], o->digests[output], o->events);
+  return sl_outputs_events_digest(o, output);
 }
 
 void sl_outputs_update(const struct sl_outputs *o) {

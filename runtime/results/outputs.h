@@ -28,6 +28,10 @@ void sl_outputs_close(struct sl_outputs *o);
 /* Items and digest of an output over the run so far. The digest is that of its events one by one, or of its totals. */
 uint64_t sl_outputs_items(const struct sl_outputs *o, uint32_t output);
 uint64_t sl_outputs_digest(const struct sl_outputs *o, uint32_t output);
+/* The digest of the events; 1 for totals. For sl_outputs_resume. */
+uint64_t sl_outputs_events_digest(const struct sl_outputs *o, uint32_t output);
+/* Sets items and digest of the events that an earlier run delivered; the caller sets `totals`. */
+void sl_outputs_resume(struct sl_outputs *o, uint32_t output, uint64_t items, uint64_t digest);
 /* Writes the digests so far, or since the last rotation, to the identity. */
 void sl_outputs_update(const struct sl_outputs *o);
 /* The identity begins again, without events: the sinks have begun new files. */

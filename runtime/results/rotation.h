@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <time.h>
 
+struct sl_checkpoint;
 struct sl_delivery;
 struct sl_outputs;
 struct sl_sinks;
@@ -35,6 +36,10 @@ struct sl_rotation {
   int knows_run;
   struct sl_rotated_file *files;
   uint32_t file_count;
+  /* --checkpoint: files that the sinks have completed and that get their names when the checkpoint is written */
+  struct sl_checkpoint *checkpoint;
+  struct sl_output_complete *complete;
+  uint32_t complete_count, complete_capacity;
 };
 
 extern const struct sl_observer_calls sl_rotation_observer; /* its context: struct sl_rotation */
@@ -51,6 +56,11 @@ int sl_rotation_path(const struct sl_rotation *r, const struct sl_services *s, c
                      char path[PATH_MAX]);
 /* Enters the file that a sink has opened for a pattern. */
 int sl_rotation_add(struct sl_rotation *r, const char *pattern, const char *path, struct sl_output *output);
+/* Where a file that is completed now is entered, or NULL if it gets its name at once. *status becomes SL_ENOMEM if
+ * there is no memory. */
+struct sl_output_complete *sl_rotation_complete(struct sl_rotation *r, int *status);
+/* Removes the temporary files that an earlier run has left: those of the patterns of all sinks, and of options. */
+int sl_rotation_clean(const struct sl_rotation *r);
 struct sl_rotated_file *sl_rotation_find(const struct sl_rotation *r, const struct sl_output *output);
 
 #endif

@@ -141,7 +141,7 @@ static void trace_opening(struct sl_session *sn) {
 
 /* Opens the source. If senders have ended without data, there is nothing to read, and no format. */
 static int open_source(struct sl_session *sn) {
-  if (!sn->setup.is_received || sn->files.begin.count > 0) return sl_source_open(&sn->setup);
+  if (!sn->setup.is_received || sn->files.begin.count > 0) return sl_source_open(&sn->reading);
   sl_diagnose(sn->setup.diagnostics, SL_WARNING, NULL, NULL, NULL, "%s: the senders ended without an event",
               sn->setup.received_names[0]);
   sn->reading.ended = 1;
@@ -198,6 +198,8 @@ static int end_run(struct sl_session *sn, int status, const struct sl_repeated *
   sl_outputs_update(&sn->outputs);
   if (status == SL_OK) status = sl_sinks_finish(&sn->sinks);
   if (status == SL_OK) status = checked;
+  if (status == SL_OK && !sn->checkpoint.is_complete)
+    status = sl_checkpoint_write(&sn->checkpoint, sn->files.is_interrupted ? SL_RUN_STOPPED : SL_RUN_ENDED);
   if (status == SL_OK && sn->files.is_interrupted) status = SL_EINTERRUPTED;
   sl_sinks_end(&sn->sinks);
   sl_outputs_settle(&sn->outputs);
@@ -219,6 +221,17 @@ static void open_energy(struct sl_session *sn) {
   sl_observers_add(&sn->observers, &sl_energy_observer, &sn->energy);
 }
 
+/* --resume of a run that has read all its input. */
+static int end_complete(struct sl_session *sn) {
+  const struct sl_repeated none = {0};
+  sl_diagnose(sn->setup.diagnostics, SL_NOTE, NULL, NULL, NULL, "--resume: the run of %s is complete",
+              sn->setup.options.checkpoint_path);
+  const int status = sl_report_open(&sn->report, &sn->files);
+  sn->statistics.summary.started = sn->report.started;
+  sn->rotation.number--; /* that of the last file, not of the next one */
+  return end_run(sn, status, &none);
+}
+
 static int run(struct sl_session *sn) {
   struct sl_repeated repeated = {0};
   sn->setup.begin_ns = sl_now_ns();
@@ -226,6 +239,7 @@ static int run(struct sl_session *sn) {
   sl_rotation_begin(&sn->rotation);
   sn->delivery.active = 1;
   open_energy(sn);
+  if (sn->checkpoint.is_complete) return end_complete(sn);
   int status = open_files(sn);
   sl_energy_begin(&sn->energy);
   if (status == SL_OK)

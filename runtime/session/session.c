@@ -114,6 +114,7 @@ static int open_parts(struct sl_session *sn) {
   if (status == SL_OK) status = sl_sinks_open(&sn->sinks, s);
   if (status == SL_OK) status = sl_rotation_open(&sn->rotation);
   if (status == SL_OK) status = sl_delivery_open(&sn->delivery, s);
+  if (status == SL_OK) status = sl_checkpoint_open(&sn->checkpoint);
   if (status == SL_OK) status = sl_times_open(&sn->times, s);
   if (status == SL_OK) status = sl_summary_open(&sn->statistics, &parts);
   sl_times_opened(&sn->times, SL_OPENING_PLAN);
@@ -156,6 +157,13 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   sn->rotation.sinks = &sn->sinks;
   sn->rotation.outputs = &sn->outputs;
   sn->rotation.delivery = &sn->delivery;
+  sn->rotation.checkpoint = &sn->checkpoint;
+  sn->checkpoint = (struct sl_checkpoint){.setup = s,
+                                          .files = &sn->files,
+                                          .rotation = &sn->rotation,
+                                          .outputs = &sn->outputs,
+                                          .delivery = &sn->delivery,
+                                          .reading = &sn->reading};
   sn->files.stopped = sn->zmq.stopped = &sn->order.stopped;
   sn->files.zmq = &sn->zmq;
   sn->zmq.diagnostics = d;
@@ -182,6 +190,7 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   if (options->rotate) sl_observers_add(&sn->observers, &sl_rotation_observer, &sn->rotation);
   sl_observers_add(&sn->observers, &sl_sinks_observer, &sn->sinks);
   sl_observers_add(&sn->observers, &sl_outputs_observer, &sn->outputs);
+  if (options->checkpoint_path) sl_observers_add(&sn->observers, &sl_checkpoint_observer, &sn->checkpoint);
 }
 
 SL_ANY_PROCESSOR int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d,

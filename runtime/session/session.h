@@ -18,6 +18,7 @@
 #include "observe/timestamps.h"
 #include "observe/trace.h"
 #include "observe/traffic.h"
+#include "results/checkpoint.h"
 #include "results/files.h"
 #include "results/identity.h"
 #include "results/outputs.h"
@@ -50,6 +51,7 @@ struct sl_session {
   struct sl_sinks sinks;
   struct sl_files files;
   struct sl_rotation rotation;
+  struct sl_checkpoint checkpoint;
   struct sl_report_file report;
 
   /* observe/ */

@@ -174,6 +174,9 @@ SL_API int sl_follow_wait(struct sl_follow *follow, int32_t timeout_ms);
 /* Ends the input: the run processes the file that it reads, then finishes. From any thread. */
 SL_API void sl_follow_end(struct sl_follow *follow);
 /* A session that uses it may still be open. NULL: does nothing. */
+/* Continues where the run of a checkpoint (options.checkpoint_path, options.resume) ended; before sl_follow_wait.
+ * Without such a file it does nothing. SL_EINVAL, reported, if the file is no checkpoint of a followed folder. */
+SL_API int sl_follow_continue(struct sl_follow *follow, const char *checkpoint_path, struct sl_diagnostics *d);
 SL_API void sl_follow_free(struct sl_follow *follow);
 
 struct sl_follow_summary {
@@ -219,6 +222,12 @@ struct sl_options {
    * one or more of these. Paths are patterns then: %04d is the number of the file, from 0; %Y %m %d %H %M %S %j the UTC
    * time when it was begun; %% is %. NULL: one file per sink. A run that was stopped completes its last files. */
   const char *rotate;
+  /* With `rotate`: a file that is replaced after each rotation, with the position of the input and the sums so far. An
+   * error if it exists, unless `resume` is 1: then the run continues there, after a process that was killed, or begins
+   * at the beginning if there is no such file. Events after the last rotation are read again. Files and followed
+   * folders only. */
+  const char *checkpoint_path;
+  uint32_t resume, reserved_resume;
   const char *trace_path;          /* Chrome trace JSON of the run's activities; implies profiling of devices */
   const char *metrics_path;        /* text file for Prometheus, rewritten during the run */
   const char *report_path;         /* opened when the run starts; sl_session_write_report writes it */

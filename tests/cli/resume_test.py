@@ -1,0 +1,168 @@
+"""--checkpoint and --resume: after any number of SIGKILLs the files of the sinks are those of an undisturbed run, byte for byte,
+and so are events, totals and digests of the summary.
+"""
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from common import BRIEF, ROOT, SLUICE, Checks, call
+
+checks = Checks()
+draw = random.Random(46)
+KILLS = 4 if BRIEF else 50  # of each kind: files, folders
+GRAPH = (ROOT / "graphs/decisions.yaml", "--with", "write.yaml", "--digest")
+SAME = ("events", "error_events", "outputs", "totals", "errors")
+
+
+def end(process, seconds):
+    """Kills the process after this time; returns its status, None if it was killed, and its messages."""
+    try:
+        text = process.communicate(timeout=seconds)[1]
+        return process.returncode, text
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        return None, process.communicate()[1]
+
+
+def start(*arguments):
+    return subprocess.Popen([SLUICE, "run", *map(str, GRAPH), "--rotate", "700kB", "--checkpoint", "c", "--resume", "-o", "c-%Y-%04d.mdf",
+                             "--json", "c.json", "--quiet", "--slice-events", str(draw.randrange(1, 9)), "--slots", str(draw.randrange(1, 3)),
+                             *map(str, arguments)], stderr=subprocess.PIPE, text=True)
+
+
+def clear():
+    for path in [*Path().glob("c-*"), *Path().glob("c.json*"), Path("c")]:
+        path.unlink(missing_ok=True)
+
+
+def written():
+    paths = sorted(Path().glob("c-*.mdf"))
+    return b"".join(path.read_bytes() for path in paths), len(paths)
+
+
+def is_same(whole):
+    summary = json.loads(Path("c.json").read_text())
+    return all(summary[key] == whole[key] for key in SAME)
+
+
+def of_files(whole):
+    """Runs over several files, killed at random times until one of them ends."""
+    kills = rounds = 0
+    seconds = 0.2
+    while kills < KILLS:
+        clear()
+        status, messages = None, ""
+        attempts = 0
+        while status is None:
+            attempts += 1
+            begin = time.monotonic()
+            status, messages = end(start("-i", "a.mdf", "empty.mdf", "b.mdf"), 0.03 + draw.random() * seconds * attempts)
+            kills += status is None
+        seconds = time.monotonic() - begin if attempts == 1 else seconds
+        data, count = written()
+        if status != 0 or data != whole["bytes"] or not is_same(whole):
+            checks.that(False, f"files: round {rounds}: status {status}, {len(data)} bytes in {count} files: {messages}")
+        rounds += 1
+    checks.that(kills >= KILLS and not list(Path().glob("*.part*")), f"files: {rounds} runs with {kills} kills give the same bytes and sums, and nothing is left")
+
+
+def of_folder(whole):
+    """Runs that follow a folder, with half of the files arriving later, with and without a folder for processed files."""
+    kills = rounds = 0
+    while kills < KILLS:
+        clear()
+        for name in ("in", "done"):
+            shutil.rmtree(name, ignore_errors=True)
+            Path(name).mkdir()
+        files = sorted(Path("parts").iterdir())
+        for path in files[:5]:
+            shutil.copy(path, "in")
+        done = ("--done", "done") if rounds % 2 else ()
+        attempts, status = 0, None
+        while status is None or attempts < 4:
+            attempts += 1
+            if attempts == 3:
+                for path in files[5:]:
+                    shutil.copy(path, "in/.new")
+                    Path("in/.new").rename(Path("in") / path.name)
+            status, messages = end(start("--follow", "in", "--pattern", "*.mdf", *done, "--until-idle", "0.2"), 0.05 + draw.random() * 0.3 * attempts)
+            kills += status is None
+            if status not in (None, 0):
+                break
+        data, count = written()
+        left = len(list(Path("in").iterdir()))
+        if status != 0 or data != whole["bytes"] or left != (0 if done else len(files)):
+            checks.that(False, f"folder: round {rounds}: status {status}, {len(data)} bytes in {count} files, {left} files in the folder: {messages}")
+        rounds += 1
+    checks.that(kills >= KILLS, f"folders: {rounds} services with {kills} kills give the same bytes; processed files are moved")
+
+
+def stopped_and_continued(whole):
+    clear()
+    process = start("-i", "a.mdf", "empty.mdf", "b.mdf")
+    until = time.monotonic() + 30
+    while not Path("c").exists() and time.monotonic() < until:
+        time.sleep(0.005)
+    process.terminate()
+    status = end(process, 60)[0]
+    first = written()[1]
+    status = end(start("-i", "a.mdf", "empty.mdf", "b.mdf"), 60)[0] if status == 143 else status
+    checks.that(status == 0 and written()[0] == whole["bytes"] and is_same(whole), f"a run that was stopped after {first} files is continued")
+    before = {path: path.stat().st_mtime_ns for path in Path().glob("c-*.mdf")}
+    status, text = end(start("-i", "a.mdf", "empty.mdf", "b.mdf"), 60)
+    after = {path: path.stat().st_mtime_ns for path in Path().glob("c-*.mdf")}
+    checks.that(status == 0 and before == after and is_same(whole), f"a complete run is not repeated: {text.strip()}")
+
+
+def refusals():
+    run = ("run", *GRAPH, "-o", "x-%04d.mdf")
+    for arguments, message in (
+            (("-i", "a.mdf", "--checkpoint", "x"), "--checkpoint needs --rotate"),
+            (("-i", "a.mdf", "--resume", "--rotate", "1s"), "--resume needs --checkpoint FILE"),
+            (("-i", "a.mdf", "--checkpoint", "c", "--rotate", "1s"), "--checkpoint c: it exists"),
+            (("-i", "a.mdf", "--checkpoint", "c", "--rotate", "1s", "--resume"), "of a run over other input"),
+            (("-i", "a.mdf", "empty.mdf", "b.mdf", "--checkpoint", "c", "--rotate", "1s", "--resume", "--set", "write.with_errors=false"), "of a run of another graph"),
+            (("-i", "a.mdf", "--checkpoint", "damaged", "--rotate", "1s", "--resume"), "not a whole checkpoint"),
+            (("-i", "a.mdf", "--checkpoint", "short", "--rotate", "1s", "--resume"), "not a whole checkpoint"),
+            (("-i", "-", "--checkpoint", "x", "--rotate", "1s"), "a pipe or socket cannot be read again"),
+            (("-i", "pipe", "--checkpoint", "x", "--rotate", "1s"), "a pipe or socket cannot be read again"),
+            (("-i", "a.mdf", "--checkpoint", "x", "--rotate", "1s", "--repeat", "2"), "is not possible with --repeat"),
+            (("--follow", "in", "--checkpoint", "c", "--rotate", "1s", "--resume"), "of a run that did not follow a folder")):
+        done = subprocess.run([SLUICE, *map(str, run), *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        checks.that(done.returncode == 2 and done.stderr.count("error: ") == 1 and message in done.stderr, f"refused: {done.stderr.splitlines()[0] if done.stderr else done}")
+    checks.that(not list(Path().glob("x-*")), "and nothing is written")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    Path("write.yaml").write_text("sluice: 1\nnodes: { write: { use: io.mdf_sink, set: { with_errors: true } } }\n")
+    Path("parts").mkdir()
+    for seed in range(10):
+        call("run", ROOT / "graphs/simulate.yaml", "-n", 12, "--set", f"seed={seed}", "-o", f"parts/f{seed}.mdf", "--quiet")
+    parts = [path.read_bytes() for path in sorted(Path("parts").iterdir())]
+    damaged = bytearray(b"".join(parts[:5]))
+    damaged[80:88] = b"\xff" * 8  # in the banks of the first event
+    Path("a.mdf").write_bytes(damaged)
+    Path("empty.mdf").touch()
+    Path("b.mdf").write_bytes(b"".join(parts[5:]))
+    wholes = []
+    for inputs in (("a.mdf", "empty.mdf", "b.mdf"), sorted(Path("parts").iterdir())):
+        call("run", *GRAPH, "-i", *inputs, "-o", "whole.mdf", "--json", "whole.json", "--quiet")
+        wholes.append({**json.loads(Path("whole.json").read_text()), "bytes": Path("whole.mdf").read_bytes()})
+    checks.that(wholes[0]["error_events"] == 1 and wholes[0]["events"] == 120, "the input has an event with an error")
+    of_files(wholes[0])
+    of_folder(wholes[1])
+    stopped_and_continued(wholes[0])
+    text = Path("c").read_bytes()
+    Path("damaged").write_bytes(text.replace(b"events 120", b"events 121"))
+    Path("short").write_bytes(text[: len(text) // 2])
+    os.mkfifo("pipe")
+    refusals()
+    os.chdir("/")
+checks.end()
