@@ -50,7 +50,10 @@ def run(folder, name):
     out = folder / "out"  # always the same name, because it appears in messages
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
-    environment = {**os.environ, "LOCPATH": str(folder)}
+    # newlocale of glibc loses its copy of LOCPATH: a library that hdf5.cpu.so links (p11-kit) calls it when it is loaded.
+    leaks = folder / "leaks"
+    leaks.write_text("leak:__argz_add_sep\n")
+    environment = {**os.environ, "LOCPATH": str(folder), "LSAN_OPTIONS": f"suppressions={leaks}:print_suppressions=0"}
     locale = name if name == "C" else f"{name}.UTF-8"
     done = subprocess.run([sys.argv[1], locale, LOCALES[name], str(out), str(ROOT / "graphs"), *sys.argv[2:]], env=environment, capture_output=True, text=True)
     that(done.returncode == 0, f"{name}: status {done.returncode}\n{done.stderr}" + "\n".join(line for line in done.stdout.splitlines() if "FAILED" in line))
