@@ -253,7 +253,7 @@ static void feed(void) {
 static void follow(void) {
   struct sl_diagnostics *d = new_messages();
   const struct sl_follow_options of = {
-      .size = sizeof of, .folder = ".", .pattern = "*.none", .until_idle_seconds = 0.001};
+      .size = sizeof of, .folder = ".", .pattern = "*.none", .until_idle_seconds = 0.2};
   struct sl_follow *f = NULL;
   need(sl_follow_new(&of, d, &f) == SL_OK, "sl_follow_new");
   CALLED(sl_follow_new);
