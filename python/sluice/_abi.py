@@ -96,6 +96,7 @@ class Options(ctypes.Structure):
         ("on_batch", BATCH_CALLBACK),
         ("on_event_digest", DIGEST_CALLBACK),
         ("on_progress", PROGRESS_CALLBACK),
+        ("on_tick", c_void_p),
         ("feed", c_void_p),
         ("replan", c_uint32),
         ("energy", c_uint32),

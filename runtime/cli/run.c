@@ -1,6 +1,7 @@
 /* run.c: `sluice run`: messages as they occur, progress, the table and JSON of a run. */
 #include "cli/cli.h"
 #include "cli/log.h"
+#include "cli/notify.h"
 #include "cli/progress.h"
 
 #include <sluice/text.h>
@@ -66,6 +67,12 @@ static void on_progress(void *context, uint64_t events, uint64_t done, uint64_t 
   log_progress(events, seconds);
 }
 
+/* The watchdog of systemd ends the service if this is not called for its time. */
+static void notify_tick(void *context, uint64_t events, uint64_t error_events) {
+  (void)context;
+  cli_notify("WATCHDOG=1\nSTATUS=%" PRIu64 " events, %" PRIu64 " with errors", events, error_events);
+}
+
 /* `session`: points to the pointer to the session, which is set after the options. */
 static void print_event_digest(void *session, const char *output, const struct sl_event *event, uint64_t digest) {
   fprintf(sl_session_writes_stdout(*(struct sl_session *const *)session) ? stderr : stdout,
@@ -92,7 +99,7 @@ static int claim_budgets(const struct cli_arguments *a, struct sl_session *sessi
 
 /* ------------------------------------------------------------------------------------- a followed folder */
 
-enum { FOLLOW_STEP_MS = 100 }; /* longest wait before a signal is noticed */
+enum { FOLLOW_STEP_MS = 100, FOLLOW_STEPS = 10 }; /* longest wait before a signal is noticed; steps in a second */
 
 struct without_file {
   const char *status;
@@ -132,7 +139,10 @@ static int open_followed(struct sl_options *options, struct sl_diagnostics *d, s
   int status = SL_EFORMAT;
   while (status == SL_EFORMAT) {
     int found = 0;
-    while (found == 0 && !cli_signal()) found = sl_follow_wait(options->follow, FOLLOW_STEP_MS);
+    for (uint32_t steps = 0; found == 0 && !cli_signal(); steps++) {
+      if (steps % FOLLOW_STEPS == 0) cli_notify("READY=1\nWATCHDOG=1\nSTATUS=waiting for the first file");
+      found = sl_follow_wait(options->follow, FOLLOW_STEP_MS);
+    }
     if (cli_signal() || found == SL_EINTERRUPTED) return 0;
     status = found < 0 ? found : sl_session_open(options, d, session);
   }
@@ -150,6 +160,7 @@ static int run(const struct cli_arguments *a, struct sl_diagnostics *d, struct s
   options.follow = follow;
   shows_progress = isatty(STDERR_FILENO) && !a->quiet;
   if (shows_progress || cli_log_is_enabled(CLI_LOG_DEBUG)) options.on_progress = on_progress;
+  if (cli_notifies()) options.on_tick = notify_tick;
   options.context = &session;
   options.on_event_digest = print_event_digest;
   options.report_path = a->json_path;
@@ -164,7 +175,9 @@ static int run(const struct cli_arguments *a, struct sl_diagnostics *d, struct s
     cli_stop_on_signal(session);
     if (!follow) cli_catch_signals();
     if (cli_signal()) sl_session_stop_by(session, cli_signal()); /* it came while the session was opened */
+    cli_notify("READY=1\nWATCHDOG=1\nSTATUS=running");
     const int result = sl_session_run(session);
+    cli_notify("STOPPING=1\nSTATUS=%s", sl_session_summary(session)->status);
     cli_stop_on_signal(NULL);
     cli_leave_signals(); /* writing the results may block on the reader of a pipe */
     cli_end_progress();

@@ -10,6 +10,7 @@
  */
 #include "results/checkpoint.h"
 
+#include "base/file_identity.h"
 #include "base/locale.h"
 #include "base/text_file.h"
 #include "execute/delivery.h"
@@ -20,7 +21,6 @@
 #include "results/rotation.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -364,6 +364,45 @@ static int restore(struct sl_checkpoint *c, struct reader *r) {
 
 /* ---------------------------------------------------------------------------------------------------- resuming */
 
+static int clean(const struct sl_checkpoint *c, const char *pattern, int is_pattern) {
+  char whole[PATH_MAX], *text = malloc(2 * PATH_MAX + sizeof ".part*");
+  const char *resolved = sl_files_resolve(c->setup->files, pattern, whole);
+  glob_t found;
+  if (!text) return SL_ENOMEM;
+  sl_rotation_glob(resolved, is_pattern, text);
+  const int status = glob(text, 0, NULL, &found);
+  free(text);
+  if (status != 0) return status == GLOB_NOSPACE ? SL_ENOMEM : SL_OK;
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    const char *path = found.gl_pathv[i], *end = strrchr(path, '.') + sizeof ".part" - 1;
+    if (end[strspn(end, "0123456789")] == '\0' && sl_output_writer(path) == 0 && unlink(path) == 0)
+      sl_diagnose(c->setup->diagnostics, SL_NOTE, NULL, NULL, NULL,
+                  "--resume: removed %s, written after the checkpoint", path);
+  }
+  globfree(&found);
+  return SL_OK;
+}
+
+/* Removes the temporary files that an earlier process has left: those of the patterns of all sinks, and of options. */
+static int clean_all(const struct sl_checkpoint *c) {
+  const struct sl_setup *s = c->setup;
+  const char *const paths[] = {s->options.checkpoint_path, s->options.report_path, s->options.metrics_path,
+                               s->options.trace_path};
+  int status = SL_OK;
+  for (size_t i = 0; status == SL_OK && i < sizeof paths / sizeof paths[0]; i++)
+    if (paths[i] && !sl_file_is_stdout(paths[i])) status = clean(c, paths[i], 0);
+  if (status == SL_OK && s->options.output_path) status = clean(c, s->options.output_path, 1);
+  for (uint32_t i = 0; status == SL_OK && i < s->graph->order_count; i++) {
+    const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
+    for (uint32_t m = 0; node->algorithm->kind == SL_KIND_SINK && m < node->algorithm->member_count; m++) {
+      const struct sl_member *member = &node->algorithm->members[m];
+      if (member->kind == SL_MEMBER_PROPERTY && member->flags & SL_FLAG_WRITTEN && *node->values[m].text)
+        status = clean(c, node->values[m].text, 1);
+    }
+  }
+  return status;
+}
+
 /* Continues to read at the position. */
 static void seek(const struct sl_checkpoint *c) {
   struct sl_reading *r = c->reading;
@@ -396,10 +435,13 @@ static int input_fault(const struct sl_checkpoint *c) {
   return SL_EINVAL;
 }
 
+static int after_rotation(struct sl_checkpoint *c) { return sl_checkpoint_write(c, SL_RUN_CONTINUES); }
+
 int sl_checkpoint_open(struct sl_checkpoint *c) {
   const struct sl_options *o = &c->setup->options;
   struct reader r = {NULL, NULL};
   char whole[PATH_MAX];
+  c->rotation->after = after_rotation;
   if (!o->checkpoint_path && o->resume) {
     sl_diagnose(c->setup->diagnostics, SL_ERROR, NULL, NULL, NULL, "--resume needs --checkpoint FILE");
     return SL_EINVAL;
@@ -423,7 +465,7 @@ int sl_checkpoint_open(struct sl_checkpoint *c) {
     if (status == SL_OK) seek(c);
   }
   free(r.text);
-  if (status == SL_OK) status = sl_rotation_clean(c->rotation);
+  if (status == SL_OK) status = clean_all(c);
   return status;
 }
 

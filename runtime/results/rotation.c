@@ -7,15 +7,11 @@
 #include "results/rotation.h"
 
 #include "base/clock.h"
-#include "base/file_identity.h"
 #include "execute/delivery.h"
-#include "results/checkpoint.h"
-#include "results/files.h"
 #include "results/outputs.h"
 #include "results/sinks.h"
 
 #include <ctype.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,9 +221,7 @@ struct sl_output_complete *sl_rotation_complete(struct sl_rotation *r, int *stat
   return &r->complete[r->complete_count++];
 }
 
-/* Replaces the number and the time in a pattern by `*`, and adds `.part*`. Other special characters stand for
- * themselves. */
-static void glob_of(const char *pattern, int is_pattern, char *glob_text) {
+void sl_rotation_glob(const char *pattern, int is_pattern, char *glob_text) {
   char *to = glob_text;
   for (const char *c = pattern; *c; c++) {
     const size_t counter = is_pattern ? counter_length(c) : 0;
@@ -241,44 +235,6 @@ static void glob_of(const char *pattern, int is_pattern, char *glob_text) {
     *to++ = *c;
   }
   memcpy(to, ".part*", sizeof ".part*");
-}
-
-static int clean(const struct sl_rotation *r, const char *pattern, int is_pattern) {
-  char whole[PATH_MAX], *text = malloc(2 * PATH_MAX + sizeof ".part*");
-  const char *resolved = sl_files_resolve(r->setup->files, pattern, whole);
-  glob_t found;
-  if (!text) return SL_ENOMEM;
-  glob_of(resolved, is_pattern, text);
-  const int status = glob(text, 0, NULL, &found);
-  free(text);
-  if (status != 0) return status == GLOB_NOSPACE ? SL_ENOMEM : SL_OK;
-  for (size_t i = 0; i < found.gl_pathc; i++) {
-    const char *path = found.gl_pathv[i], *end = strrchr(path, '.') + sizeof ".part" - 1;
-    if (end[strspn(end, "0123456789")] == '\0' && sl_output_writer(path) == 0 && unlink(path) == 0)
-      sl_diagnose(r->setup->diagnostics, SL_NOTE, NULL, NULL, NULL,
-                  "--resume: removed %s, written after the checkpoint", path);
-  }
-  globfree(&found);
-  return SL_OK;
-}
-
-int sl_rotation_clean(const struct sl_rotation *r) {
-  const struct sl_setup *s = r->setup;
-  const char *const paths[] = {s->options.checkpoint_path, s->options.report_path, s->options.metrics_path,
-                               s->options.trace_path};
-  int status = SL_OK;
-  for (size_t i = 0; status == SL_OK && i < sizeof paths / sizeof paths[0]; i++)
-    if (paths[i] && !sl_file_is_stdout(paths[i])) status = clean(r, paths[i], 0);
-  if (status == SL_OK && s->options.output_path) status = clean(r, s->options.output_path, 1);
-  for (uint32_t i = 0; status == SL_OK && i < s->graph->order_count; i++) {
-    const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
-    for (uint32_t m = 0; node->algorithm->kind == SL_KIND_SINK && m < node->algorithm->member_count; m++) {
-      const struct sl_member *member = &node->algorithm->members[m];
-      if (member->kind == SL_MEMBER_PROPERTY && member->flags & SL_FLAG_WRITTEN && *node->values[m].text)
-        status = clean(r, node->values[m].text, 1);
-    }
-  }
-  return status;
 }
 
 void sl_rotation_close(struct sl_rotation *r) {
@@ -297,7 +253,7 @@ static int rotate(struct sl_rotation *r) {
   sl_outputs_update(r->outputs);
   const int status = sl_sinks_rotate(r->sinks);
   sl_outputs_rotate(r->outputs);
-  return status == SL_OK ? sl_checkpoint_write(r->checkpoint, SL_RUN_CONTINUES) : status;
+  return status == SL_OK ? r->after(r->checkpoint) : status;
 }
 
 static int is_full(const struct sl_rotation *r) {

@@ -38,6 +38,7 @@ struct sl_rotation {
   uint32_t file_count;
   /* --checkpoint: files that the sinks have completed and that get their names when the checkpoint is written */
   struct sl_checkpoint *checkpoint;
+  int (*after)(struct sl_checkpoint *checkpoint); /* called after each rotation */
   struct sl_output_complete *complete;
   uint32_t complete_count, complete_capacity;
 };
@@ -59,8 +60,9 @@ int sl_rotation_add(struct sl_rotation *r, const char *pattern, const char *path
 /* Where a file that is completed now is entered, or NULL if it gets its name at once. *status becomes SL_ENOMEM if
  * there is no memory. */
 struct sl_output_complete *sl_rotation_complete(struct sl_rotation *r, int *status);
-/* Removes the temporary files that an earlier run has left: those of the patterns of all sinks, and of options. */
-int sl_rotation_clean(const struct sl_rotation *r);
+/* Writes a pattern of glob(3) for the temporary files of a path: number and time are `*` if it is a pattern, other
+ * special characters stand for themselves. `glob_text`: twice the length and 8 bytes. */
+void sl_rotation_glob(const char *pattern, int is_pattern, char *glob_text);
 struct sl_rotated_file *sl_rotation_find(const struct sl_rotation *r, const struct sl_output *output);
 
 #endif

@@ -20,6 +20,12 @@ static void tick(struct sl_session *sn) {
   int status = SL_OK;
   SL_NOTIFY_STATUS(status, &sn->observers, tick, begin);
   if (status < 0) sl_order_fail_now(&sn->order, status);
+  const struct sl_options *o = &sn->setup.options;
+  if (status == SL_OK && o->on_tick) {
+    const locale_t users = sl_locale_begin_callback();
+    o->on_tick(o->context, sn->delivery.events, sn->delivery.error_events);
+    sl_locale_end_callback(users);
+  }
   sn->times.ticker_ns += sl_now_ns() - begin;
 }
 
@@ -39,7 +45,7 @@ static void run_ticker(void *argument) {
 
 static int needs_ticker(const struct sl_session *sn) {
   const struct sl_setup *s = &sn->setup;
-  int needs = s->options.metrics_path || s->options.trace_path || sn->energy.package_count > 0;
+  int needs = s->options.on_tick || s->options.metrics_path || s->options.trace_path || sn->energy.package_count > 0;
   for (uint32_t n = 0; n < s->graph->node_count; n++)
     needs |= s->opened[n] && s->graph->nodes[n].algorithm->kind == SL_KIND_SINK;
   return needs;

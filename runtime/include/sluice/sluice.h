@@ -252,6 +252,9 @@ struct sl_options {
   /* Called a few times per second. `done` and `total` are events, or units of the source if the number of events is
    * unknown; total 0: unknown. */
   void (*on_progress)(void *context, uint64_t events, uint64_t done, uint64_t total, double seconds);
+  /* Called about once a second, in a thread of its own, while the run can deliver, also if no events arrive: not while
+   * a sink or callback does not return. */
+  void (*on_tick)(void *context, uint64_t events, uint64_t error_events);
   struct sl_feed *feed;  /* events from memory, in place of input_paths; can be used for one session only, even if
                           * opening it fails */
   uint32_t replan;       /* SL_REPLAN_...: new memory plans during the run */
