@@ -32,7 +32,7 @@ says("velo.decode_retina", 2, "run", velo, "--use", "clusters=velo.decode_retina
 says("max_scatter", 2, "run", velo, "--set", "search.max_scater=1")
 says("/nowhere", 2, "run", velo, "-i", SIX, "--set", "geometry=/nowhere")
 says("no.mdf", 1, "run", velo, "-i", "no.mdf", *geometry)
-says("directory", 1, "run", velo, "-i", "/tmp", *geometry)
+says("--follow takes the files of a folder", 2, "run", velo, "-i", "/tmp", *geometry)
 says("did you mean", 2, "describe", "velo.decode_retine")
 checks.that("velo.search_by_triplet" in call("list", "velo").stdout, "list shows velo.search_by_triplet")
 checks.that("phi_tolerance" in call("describe", "velo.search_by_triplet").stdout, "describe shows a property")
