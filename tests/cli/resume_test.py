@@ -15,7 +15,7 @@ from common import BRIEF, ROOT, SLUICE, Checks, call
 
 checks = Checks()
 draw = random.Random(46)
-KILLS = 4 if BRIEF else 50  # of each kind: files, folders
+KILLS = 8 if BRIEF else 50  # of each kind: files, folders
 GRAPH = (ROOT / "graphs/decisions.yaml", "--with", "write.yaml", "--digest")
 SAME = ("events", "error_events", "outputs", "totals", "errors")
 
