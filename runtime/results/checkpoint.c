@@ -286,7 +286,7 @@ static int publish(const struct sl_checkpoint *c, struct reader *r) {
     struct sl_output_complete file = {.part = text_value(r)};
     file.target = text_value(r);
     expect(r, "\n");
-    if (r->at && lstat(file.part, &about) == 0) {
+    if (r->at && file.part && file.target && lstat(file.part, &about) == 0) {
       file.device = about.st_dev;
       file.inode = about.st_ino;
       status = access(file.target, F_OK) == 0 ? SL_OK : sl_output_publish(&file, report, (void *)(uintptr_t)c);
