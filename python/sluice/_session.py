@@ -105,7 +105,7 @@ class Session:
         if feed is not None:
             options.feed = feed.pointer
         self._kept += [options, feed]
-        status = self._open(options) if settings.follow is None else self._open_followed(options, settings.follow)
+        status = self._open(options) if settings.follow is None else self._open_followed(options, settings)
         if status < 0:
             messages = self.diagnostics.read()
             name = _abi.ERRORS.get(status, str(status))
@@ -127,9 +127,12 @@ class Session:
         assert opening.status is not None
         return opening.status
 
-    def _open_followed(self, options: _abi.Options, follow: Follow) -> int:
+    def _open_followed(self, options: _abi.Options, settings: Settings) -> int:
         """Opens the session when the first file is there. A file that no source recognises is left out."""
-        watch = Watch(follow, self.diagnostics)
+        assert settings.follow is not None
+        watch = Watch(settings.follow, self.diagnostics)
+        if settings.resume and settings.checkpoint_path is not None:
+            watch.resume(settings.checkpoint_path)
         options.follow = watch.pointer
         self._kept.append(watch)
         status = _abi.WRONG_FORMAT

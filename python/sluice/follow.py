@@ -52,11 +52,17 @@ class Watch:
             None if follow.done is None else os.fsencode(from_here(follow.done)),
             0 if follow.until_idle is None else follow.until_idle,
         )
-        status = library().sl_follow_new(ctypes.byref(options), diagnostics.pointer, ctypes.byref(self.pointer))
+        self._must_be_ok(library().sl_follow_new(ctypes.byref(options), diagnostics.pointer, ctypes.byref(self.pointer)))
+
+    def _must_be_ok(self, status: int) -> None:
         if status < 0:
-            messages = diagnostics.read()
+            messages = self._diagnostics.read()
             name = _abi.ERRORS.get(status, str(status))
             raise GraphError(failure("the folder cannot be followed", messages), messages, name)
+
+    def resume(self, checkpoint: str) -> None:
+        """Continues where the run of the checkpoint ended; before wait()."""
+        self._must_be_ok(library().sl_follow_continue(self.pointer, os.fsencode(checkpoint), self._diagnostics.pointer))
 
     def wait(self) -> None:
         """Waits for the first file. TimeoutError if none arrived within the idle time."""

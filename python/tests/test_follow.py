@@ -85,3 +85,23 @@ def test_what_is_wrong_is_refused(lists, tmp_path):
     lists.set("sums.tmies", 2)
     with pytest.raises(sluice.GraphError, match="did you mean times"):
         lists.run(follow=sluice.Follow(tmp_path))
+
+
+def test_a_run_continues_at_its_checkpoint(lists, tmp_path, monkeypatch):
+    """Files that an earlier run has processed are not read again."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    monkeypatch.chdir(tmp_path)
+    lists.node("write", "output.csv_sink", output="sums")
+
+    def numbers(name, first, count):
+        (folder / name).write_bytes(content(first, count))
+        options = {"output": "out-%04d.csv", "rotate": "1h", "checkpoint": "kept", "resume": True}
+        run = lists.run(follow=sluice.Follow(folder, until_idle=0.1), **options)
+        return [int(number) for batch in run for number in batch.events.number], run.summary["events"]
+
+    assert numbers("a", 10, 3) == ([10, 11, 12], 3)
+    assert numbers("b", 20, 2) == ([20, 21], 5)
+    (tmp_path / "kept").write_text("sluice checkpoint 1\n")
+    with pytest.raises(sluice.GraphError, match="kept: not a whole checkpoint"):
+        numbers("c", 30, 1)

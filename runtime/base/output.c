@@ -70,6 +70,13 @@ static void lock(int descriptor) {
   (void)fcntl(descriptor, F_OFD_SETLK, &own);
 }
 
+int sl_output_is_part(const char *name) {
+  static const char suffix[] = ".part";
+  size_t length = strlen(name);
+  while (length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9') length--;
+  return length >= sizeof suffix - 1 && strncmp(name + length - (sizeof suffix - 1), suffix, sizeof suffix - 1) == 0;
+}
+
 long sl_output_writer(const char *part) {
   const int descriptor = open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return 0;

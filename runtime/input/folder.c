@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/diagnostics.h"
+#include "base/output.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -56,10 +57,7 @@ struct sl_folder {
 };
 
 int sl_folder_takes(const char *pattern, const char *name) {
-  size_t length = strlen(name);
-  if (*name == '.' || fnmatch(pattern, name, 0) != 0) return 0;
-  while (length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9') length--;
-  return length < 5 || strncmp(name + length - 5, ".part", 5) != 0;
+  return *name != '.' && fnmatch(pattern, name, 0) == 0 && !sl_output_is_part(name);
 }
 
 /* -------------------------------------------------------------------------------------------------- names */

@@ -49,7 +49,7 @@ struct sl_follow {
   uint32_t has_program, has_session; /* its holders */
   struct in_flight *files;           /* in the order in which they were taken */
   uint32_t count, capacity;
-  uint32_t is_holding;
+  uint32_t is_holding, is_resumed;
   struct in_flight *held; /* files to be moved by sl_follow_release */
   uint32_t held_count, held_capacity;
   uint32_t next_number;
@@ -439,6 +439,7 @@ int sl_follow_resume(struct sl_follow *f, const struct sl_follow_position *at, c
   int status = SL_OK;
   pthread_mutex_lock(&f->lock);
   for (uint32_t i = 0; processed && processed[i]; i++) sl_folder_take(f->folder, processed[i]);
+  f->is_resumed = 1;
   f->position = *at;
   f->events_before = at->events_before;
   if (at->name[0]) f->next_number = at->number + (at->is_whole ? 1 : 0);
@@ -452,6 +453,8 @@ int sl_follow_resume(struct sl_follow *f, const struct sl_follow_position *at, c
   pthread_mutex_unlock(&f->lock);
   return status;
 }
+
+int sl_follow_is_resumed(const struct sl_follow *f) { return f->is_resumed != 0; }
 
 /* ------------------------------------------------------------------------------------------------- program */
 

@@ -51,6 +51,7 @@ struct sl_follow_position sl_follow_position_of(struct sl_follow *f);
  * taken first, without its first at->events events; with at->is_whole, or if it is gone, which is reported, it is not.
  * The texts are copied. Returns SL_ENOMEM on failure. */
 int sl_follow_resume(struct sl_follow *f, const struct sl_follow_position *at, const char *const *processed);
+int sl_follow_is_resumed(const struct sl_follow *f); /* 1 after sl_follow_resume */
 
 /* --checkpoint: from now on files are moved to the folder `done` by sl_follow_release only. */
 void sl_follow_hold(struct sl_follow *f);

@@ -33,15 +33,8 @@
 
 static const char head[] = "sluice checkpoint 1\n";
 
-static void report(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void report(void *context, uint32_t severity, const char *format, ...) {
-  const struct sl_option_log log = {((const struct sl_checkpoint *)context)->setup, "--checkpoint"};
-  char text[PATH_MAX + 512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  sl_option_report((void *)(uintptr_t)&log, severity, "%s", text);
+static struct sl_option_log log_of(const struct sl_checkpoint *c) {
+  return (struct sl_option_log){c->setup, "--checkpoint"};
 }
 
 static const char *path_of(const struct sl_checkpoint *c, char whole[PATH_MAX]) {
@@ -127,7 +120,8 @@ static int write_text(const struct sl_checkpoint *c, const char *text, size_t by
   struct sl_output *file = NULL;
   char whole[PATH_MAX], check[32];
   snprintf(check, sizeof check, "check %016" PRIx64 "\n", (uint64_t)XXH3_64bits(text, bytes));
-  int status = sl_output_open(path_of(c, whole), 0, report, (void *)(uintptr_t)c, &file);
+  struct sl_option_log log = log_of(c);
+  int status = sl_output_open(path_of(c, whole), 0, sl_option_report, &log, &file);
   if (status == SL_OK) status = sl_output_add(file, text, bytes);
   if (status == SL_OK) status = sl_output_add(file, check, strlen(check));
   if (status == SL_OK) status = sl_output_finish(file);
@@ -147,8 +141,9 @@ int sl_checkpoint_write(const struct sl_checkpoint *c, int state) {
   free(names);
   int status = failed ? SL_ENOMEM : write_text(c, text.text, text.bytes);
   free(text.text);
+  struct sl_option_log log = log_of(c);
   for (uint32_t i = 0; i < r->complete_count; i++) {
-    if (status == SL_OK) status = sl_output_publish(&r->complete[i], report, (void *)(uintptr_t)c);
+    if (status == SL_OK) status = sl_output_publish(&r->complete[i], sl_option_report, &log);
     sl_output_complete_free(&r->complete[i]);
   }
   r->complete_count = 0;
@@ -228,13 +223,6 @@ static int load(const struct sl_checkpoint *c, struct reader *r) {
   return 1;
 }
 
-static const char *node_named(const struct sl_checkpoint *c, const char *name) {
-  const struct sl_graph *g = c->setup->graph;
-  for (uint32_t n = 0; name && n < g->node_count; n++)
-    if (strcmp(g->nodes[n].name, name) == 0) return g->nodes[n].name;
-  return NULL;
-}
-
 static int read_error(const struct sl_checkpoint *c, struct reader *r, struct sl_event_errors *errors) {
   struct sl_error_summary e = {.count = number(r, 10)};
   e.first.run = (uint32_t)number(r, 10);
@@ -244,7 +232,8 @@ static int read_error(const struct sl_checkpoint *c, struct reader *r, struct sl
   e.first.error = (uint32_t)number(r, 10);
   char *node = text_value(r), *reason = text_value(r), *path = text_value(r);
   expect(r, "\n");
-  e.node = node_named(c, node);
+  const int32_t n = node ? sl_graph_node_index(c->setup->graph, node) : SL_NONE;
+  if (n != SL_NONE) e.node = c->setup->graph->nodes[n].name;
   free(node);
   struct sl_error_summary *larger = realloc(errors->summaries, (errors->count + 1) * sizeof *larger);
   if (larger) errors->summaries = larger;
@@ -280,6 +269,7 @@ static void read_outputs(const struct sl_checkpoint *c, struct reader *r) {
 
 /* Gives the files that were complete their names, if the earlier run did not. */
 static int publish(const struct sl_checkpoint *c, struct reader *r) {
+  struct sl_option_log log = log_of(c);
   int status = SL_OK;
   while (skip(r, "complete ") && status == SL_OK) {
     struct stat about;
@@ -289,7 +279,7 @@ static int publish(const struct sl_checkpoint *c, struct reader *r) {
     if (r->at && file.part && file.target && lstat(file.part, &about) == 0) {
       file.device = about.st_dev;
       file.inode = about.st_ino;
-      status = access(file.target, F_OK) == 0 ? SL_OK : sl_output_publish(&file, report, (void *)(uintptr_t)c);
+      status = access(file.target, F_OK) == 0 ? SL_OK : sl_output_publish(&file, sl_option_report, &log);
     }
     sl_output_complete_free(&file);
   }
@@ -329,17 +319,23 @@ static int read_followed(struct sl_follow *follow, struct reader *r) {
   return status;
 }
 
+/* Reads the begin: digests of graph and input. */
+static void read_head(struct reader *r, uint64_t *graph, uint64_t *input) {
+  expect(r, head);
+  expect(r, "graph ");
+  *graph = number(r, 16);
+  expect(r, "\ninput ");
+  *input = number(r, 16);
+  expect(r, "\n");
+}
+
 /* Sets the state of the run. */
 static int restore(struct sl_checkpoint *c, struct reader *r) {
   const char *remove = "remove the file to begin again, or run the same command";
-  expect(r, head);
-  expect(r, "graph ");
-  const uint64_t graph = number(r, 16);
-  expect(r, "\ninput ");
-  const uint64_t input = number(r, 16);
+  uint64_t graph, input;
+  read_head(r, &graph, &input);
   if (r->at && graph != c->outputs->identity->run.graph_digest) return refuse(c, remove, "of a run of another graph");
   if (r->at && input != input_hash(c)) return refuse(c, remove, "of a run over other input");
-  expect(r, "\n");
   int status = skip(r, "followed ") ? read_followed(NULL, r) : SL_OK;
   if (status == SL_OK) status = publish(c, r);
   expect(r, "end ");
@@ -364,43 +360,36 @@ static int restore(struct sl_checkpoint *c, struct reader *r) {
 
 /* ---------------------------------------------------------------------------------------------------- resuming */
 
-static int clean(const struct sl_checkpoint *c, const char *pattern, int is_pattern) {
-  char whole[PATH_MAX], *text = malloc(2 * PATH_MAX + sizeof ".part*");
-  const char *resolved = sl_files_resolve(c->setup->files, pattern, whole);
+static int clean(const struct sl_checkpoint *c, const char *path, int is_pattern) {
+  char whole[PATH_MAX], *text = sl_rotation_glob(sl_files_resolve(c->files, path, whole), is_pattern);
   glob_t found;
   if (!text) return SL_ENOMEM;
-  sl_rotation_glob(resolved, is_pattern, text);
   const int status = glob(text, 0, NULL, &found);
   free(text);
   if (status != 0) return status == GLOB_NOSPACE ? SL_ENOMEM : SL_OK;
   for (size_t i = 0; i < found.gl_pathc; i++) {
-    const char *path = found.gl_pathv[i], *end = strrchr(path, '.') + sizeof ".part" - 1;
-    if (end[strspn(end, "0123456789")] == '\0' && sl_output_writer(path) == 0 && unlink(path) == 0)
+    const char *part = found.gl_pathv[i];
+    if (sl_output_is_part(part) && sl_output_writer(part) == 0 && unlink(part) == 0)
       sl_diagnose(c->setup->diagnostics, SL_NOTE, NULL, NULL, NULL,
-                  "--resume: removed %s, written after the checkpoint", path);
+                  "--resume: removed %s, written after the checkpoint", part);
   }
   globfree(&found);
   return SL_OK;
 }
 
-/* Removes the temporary files that an earlier process has left: those of the patterns of all sinks, and of options. */
-static int clean_all(const struct sl_checkpoint *c) {
-  const struct sl_setup *s = c->setup;
-  const char *const paths[] = {s->options.checkpoint_path, s->options.report_path, s->options.metrics_path,
-                               s->options.trace_path};
+static int clean_pattern(void *context, const struct sl_node *node, uint32_t member, const char *pattern) {
+  (void)node, (void)member;
+  return clean(context, pattern, 1);
+}
+
+/* Removes the temporary files that an earlier process has left: those of all sinks, and of options. */
+static int clean_all(struct sl_checkpoint *c) {
+  const struct sl_options *o = &c->setup->options;
+  const char *const paths[] = {o->checkpoint_path, o->report_path, o->metrics_path, o->trace_path};
   int status = SL_OK;
   for (size_t i = 0; status == SL_OK && i < sizeof paths / sizeof paths[0]; i++)
     if (paths[i] && !sl_file_is_stdout(paths[i])) status = clean(c, paths[i], 0);
-  if (status == SL_OK && s->options.output_path) status = clean(c, s->options.output_path, 1);
-  for (uint32_t i = 0; status == SL_OK && i < s->graph->order_count; i++) {
-    const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
-    for (uint32_t m = 0; node->algorithm->kind == SL_KIND_SINK && m < node->algorithm->member_count; m++) {
-      const struct sl_member *member = &node->algorithm->members[m];
-      if (member->kind == SL_MEMBER_PROPERTY && member->flags & SL_FLAG_WRITTEN && *node->values[m].text)
-        status = clean(c, node->values[m].text, 1);
-    }
-  }
-  return status;
+  return status == SL_OK ? sl_rotation_each_path(c->setup, clean_pattern, c) : status;
 }
 
 /* Continues to read at the position. */
@@ -419,6 +408,8 @@ static int input_fault(const struct sl_checkpoint *c) {
   const char *why = NULL;
   if (!o->rotate)
     why = "needs --rotate: a checkpoint is written when the sinks begin new files";
+  else if (sl_file_is_stdout(o->checkpoint_path))
+    why = "needs a file, which is replaced after each rotation";
   else if (o->feed)
     why = "is not possible with events from memory, which are gone when the process ends";
   else if (c->setup->is_received)
@@ -460,6 +451,11 @@ int sl_checkpoint_open(struct sl_checkpoint *c) {
   if (status == 0)
     sl_diagnose(c->setup->diagnostics, SL_NOTE, NULL, NULL, NULL,
                 "--resume: there is no %s: the run begins at the beginning", o->checkpoint_path);
+  if (status == 1 && o->follow && !sl_follow_is_resumed(o->follow)) {
+    sl_diagnose(c->setup->diagnostics, SL_ERROR, NULL, NULL, "call sl_follow_continue before sl_follow_wait",
+                "--resume: the followed folder does not continue where %s ends", o->checkpoint_path);
+    status = SL_EINVAL;
+  }
   if (status == 1) {
     status = restore(c, &r);
     if (status == SL_OK) seek(c);
@@ -472,19 +468,17 @@ int sl_checkpoint_open(struct sl_checkpoint *c) {
 int sl_follow_continue(struct sl_follow *follow, const char *checkpoint_path, struct sl_diagnostics *d) {
   SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_setup setup = {.options = {.checkpoint_path = checkpoint_path}, .diagnostics = d};
-  struct sl_checkpoint c = {.setup = &setup};
+  const struct sl_checkpoint c = {.setup = &setup};
   struct reader r = {NULL, NULL};
+  uint64_t graph, input;
   int status = load(&c, &r);
-  expect(&r, head);
-  expect(&r, "graph ");
-  (void)number(&r, 16);
-  expect(&r, "\ninput ");
-  (void)number(&r, 16);
-  expect(&r, "\n");
-  if (status == 1) status = skip(&r, "followed ") ? read_followed(follow, &r) : SL_EINVAL;
-  if (status == SL_OK) status = publish(&c, &r);
-  if (status == SL_EINVAL && r.text && sl_diagnostics_errors(d) == 0)
-    (void)refuse(&c, "remove the file to begin again", "of a run that did not follow a folder");
+  if (status == 1) {
+    read_head(&r, &graph, &input);
+    status = skip(&r, "followed ")
+                 ? read_followed(follow, &r)
+                 : refuse(&c, "remove the file to begin again", "of a run that did not follow a folder");
+    if (status == SL_OK) status = publish(&c, &r);
+  }
   free(r.text);
   return status;
 }

@@ -209,6 +209,7 @@ int sl_files_check(struct sl_files *f) {
   status = worse(status, enter_option(f, "--json", o->report_path));
   status = worse(status, enter_option(f, "--trace", o->trace_path));
   status = worse(status, enter_option(f, "--metrics", o->metrics_path));
+  status = worse(status, enter_option(f, "--checkpoint", o->checkpoint_path));
   return worse(status, enter_option(f, "-o", o->output_path));
 }
 
@@ -349,15 +350,8 @@ static int open_output(const struct sl_services *services, const char *given, ui
   if (status == SL_OK)
     status = is_endpoint ? sl_zmq_open_output(f->zmq, path, services->message, services->context, file)
                          : sl_output_open_unless(f->stopped, path, flags, services->message, services->context, file);
-  if (status == SL_OK && is_rotated) status = sl_rotation_add(f->rotation, pattern, path, *file);
-  return status < 0 ? status : take(f, (int32_t)c->node, pattern, path);
-}
-
-/* Another entry of the list with this path, or NULL. */
-static struct sl_file *find_path(const struct sl_files *f, const char *path) {
-  for (uint32_t i = f->count; i-- > 0;)
-    if (strcmp(f->at[i].path, path) == 0) return &f->at[i];
-  return NULL;
+  if (status == SL_OK) status = take(f, (int32_t)c->node, pattern, path);
+  return status == SL_OK && is_rotated ? sl_rotation_add(f->rotation, pattern, f->count - 1, *file) : status;
 }
 
 /* Begins the next file of a sink. Its entry replaces that of the file before it, so that the list does not grow. */
@@ -370,16 +364,13 @@ static int rotate_output(struct sl_output *file) {
   int status = SL_OK;
   struct sl_output_complete *complete = sl_rotation_complete(f->rotation, &status);
   if (status == SL_OK) status = sl_output_next(file, path, complete);
-  struct sl_file *entry = find_path(f, rotated->path);
+  if (status < 0) return status;
+  struct sl_file *entry = &f->at[rotated->entry];
   char *own = strdup(path);
-  if (status < 0 || !own || !entry) {
-    free(own);
-    return status < 0 ? status : SL_ENOMEM;
-  }
+  if (!own) return SL_ENOMEM;
   free(entry->path);
   entry->path = own;
   entry->identity = sl_file_identify(path);
-  snprintf(rotated->path, sizeof rotated->path, "%s", path);
   return SL_OK;
 }
 
@@ -394,8 +385,7 @@ void sl_option_report(void *context, uint32_t severity, const char *format, ...)
 }
 
 int sl_files_finish(const struct sl_files *f, struct sl_output *file) {
-  if (f->is_interrupted && !sl_rotation_is_on(f->rotation)) return sl_output_keep(file, "was stopped before its end");
-  return sl_output_finish(file);
+  return f->is_interrupted ? sl_output_keep(file, "was stopped before its end") : sl_output_finish(file);
 }
 
 static int finish_output(struct sl_output *file) {

@@ -30,7 +30,7 @@ struct sl_files {
   uint32_t count, capacity;
   int writes_stdout;
   int output_is_taken; /* a sink writes the file of -o, or into its folder */
-  int is_interrupted;  /* files that are finished later are incomplete; not with --rotate */
+  int is_interrupted;  /* files that are finished later are incomplete, except rotated ones */
   struct sl_rotation *rotation;
   char **found;               /* paths of graph files of the options: the graph, then merged graphs, then NULL */
   struct sl_paths inputs;     /* input paths of the options, patterns expanded */

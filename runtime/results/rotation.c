@@ -4,6 +4,7 @@
  * exceed its size by one part. For rotation by run, slices are run in parts that end where the run number changes
  * (execute.c). A path is a pattern: %04d is the number of the file, and %Y and so on the time when it was begun.
  */
+#define _GNU_SOURCE
 #include "results/rotation.h"
 
 #include "base/clock.h"
@@ -73,28 +74,36 @@ static int read_option(struct sl_rotation *r) {
 
 /* ---------------------------------------------------------------------------------------------------- patterns */
 
-static const char time_letters[] = "YmdHMSj";
+/* An element of a pattern: a character; %04d, the number of the file with at least `digits` digits; or %Y and so on, a
+ * time with `digits` digits. */
+struct element {
+  enum { CHARACTER, COUNTER, TIME } kind;
+  char letter;
+  int digits;
+};
 
-/* Returns the number of characters of a counter (%04d) that begins here, or 0. */
-static size_t counter_length(const char *text) {
-  if (text[0] != '%' || text[1] != '0' || !isdigit((unsigned char)text[2]) || text[2] == '0' || text[3] != 'd')
-    return 0;
-  return 4;
+/* Returns the rest of the pattern after its first element, or NULL if that is wrong. */
+static const char *next_element(const char *pattern, struct element *e) {
+  static const char letters[] = "YjmdHMS";
+  const char letter = pattern[0] == '%' ? pattern[1] : '\0';
+  *e = (struct element){.kind = CHARACTER, .letter = pattern[0]};
+  if (pattern[0] != '%') return pattern + 1;
+  if (letter == '%') return pattern + 2;
+  if (letter != '\0' && strchr(letters, letter)) {
+    *e = (struct element){TIME, letter, letter == 'Y' ? 4 : letter == 'j' ? 3 : 2};
+    return pattern + 2;
+  }
+  if (letter != '0' || pattern[2] < '1' || pattern[2] > '9' || pattern[3] != 'd') return NULL;
+  *e = (struct element){COUNTER, 'd', pattern[2] - '0'};
+  return pattern + 4;
 }
 
 /* Returns what is wrong with a pattern, or NULL. */
 static const char *fault_of(const char *pattern) {
   int counters = 0;
-  for (const char *c = pattern; *c; c++) {
-    if (*c != '%') continue;
-    const size_t counter = counter_length(c);
-    counters += counter > 0;
-    if (counter > 0)
-      c += counter - 1;
-    else if (c[1] != '%' && (c[1] == '\0' || !strchr(time_letters, c[1])))
-      return "% is followed by one of Y m d H M S j, by 01d to 09d for the number of the file, or by %";
-    else
-      c++;
+  for (struct element e; *pattern; counters += e.kind == COUNTER) {
+    pattern = next_element(pattern, &e);
+    if (!pattern) return "% is followed by one of Y m d H M S j, by 01d to 09d for the number of the file, or by %";
   }
   return counters > 0 ? NULL : "it needs %04d, the number of the file";
 }
@@ -104,18 +113,16 @@ static int expand(const char *pattern, uint64_t number, time_t begin_s, char pat
   struct tm utc;
   size_t used = 0;
   gmtime_r(&begin_s, &utc);
-  for (const char *c = pattern; *c; c++) {
-    char part[64] = {*c, '\0'};
-    const size_t counter = counter_length(c);
-    if (counter > 0) {
-      snprintf(part, sizeof part, "%0*" PRIu64, c[2] - '0', number);
-      c += counter - 1;
-    } else if (*c == '%' && c[1] != '%') {
-      const char format[] = {'%', *++c, '\0'};
+  for (struct element e; pattern && *pattern;) {
+    char part[64];
+    pattern = next_element(pattern, &e);
+    const char format[] = {'%', e.letter, '\0'};
+    if (e.kind == COUNTER)
+      snprintf(part, sizeof part, "%0*" PRIu64, e.digits, number);
+    else if (e.kind == TIME)
       (void)strftime(part, sizeof part, format, &utc);
-    } else if (*c == '%') {
-      c++;
-    }
+    else
+      snprintf(part, sizeof part, "%c", e.letter);
     const size_t length = strlen(part);
     if (used + length >= PATH_MAX) return 0;
     memcpy(path + used, part, length);
@@ -123,6 +130,25 @@ static int expand(const char *pattern, uint64_t number, time_t begin_s, char pat
   }
   path[used] = '\0';
   return 1;
+}
+
+char *sl_rotation_glob(const char *pattern, int is_pattern) {
+  static const char digit[] = "[0-9]";
+  char *text = malloc((2 + sizeof digit * 5) * strlen(pattern) + sizeof ".part*"), *to = text;
+  for (struct element e; text && pattern && *pattern;) {
+    if (is_pattern) {
+      pattern = next_element(pattern, &e);
+    } else {
+      e = (struct element){.kind = CHARACTER, .letter = *pattern++};
+    }
+    for (int i = 0; i < e.digits; i++) to = stpcpy(to, digit);
+    if (e.kind == COUNTER) *to++ = '*'; /* a number may have more digits */
+    if (e.kind != CHARACTER) continue;
+    if (strchr("*?[\\", e.letter)) *to++ = '\\';
+    *to++ = e.letter;
+  }
+  if (text) memcpy(to, ".part*", sizeof ".part*");
+  return text;
 }
 
 int sl_rotation_path(const struct sl_rotation *r, const struct sl_services *s, const char *pattern,
@@ -137,37 +163,34 @@ int sl_rotation_path(const struct sl_rotation *r, const struct sl_services *s, c
   return SL_EINVAL;
 }
 
-static int check_pattern(const struct sl_rotation *r, const struct sl_location *location, const char *node,
-                         const char *option, const char *pattern) {
+int sl_rotation_each_path(const struct sl_setup *s, sl_rotation_path_function *visit, void *context) {
+  int status = s->options.output_path ? visit(context, NULL, 0, s->options.output_path) : SL_OK;
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
+    for (uint32_t m = 0; node->algorithm->kind == SL_KIND_SINK && m < node->algorithm->member_count; m++) {
+      const struct sl_member *member = &node->algorithm->members[m];
+      const int is_path = member->kind == SL_MEMBER_PROPERTY && (member->flags & SL_FLAG_WRITTEN);
+      if (is_path && *node->values[m].text && status == SL_OK) status = visit(context, node, m, node->values[m].text);
+    }
+  }
+  return status;
+}
+
+static int check_pattern(void *context, const struct sl_node *node, uint32_t member, const char *pattern) {
+  const struct sl_rotation *r = context;
   const char *fault = fault_of(pattern);
   if (!fault) return SL_OK;
-  sl_diagnose(r->setup->diagnostics, SL_ERROR, location, node, "NAME-%Y%m%dT%H%M%S-%04d.EXTENSION",
-              "%s%s: with --rotate, a path is a pattern: %s", option, pattern, fault);
+  const struct sl_location *value = node ? &node->value_locations[member] : NULL;
+  sl_diagnose(r->setup->diagnostics, SL_ERROR, value && !value->file ? &node->location : value,
+              node ? node->name : NULL, "NAME-%Y%m%dT%H%M%S-%04d.EXTENSION",
+              "%s%s: with --rotate, a path is a pattern: %s", node ? "path: " : "-o ", pattern, fault);
   return SL_EINVAL;
 }
 
-/* Checks the paths that properties of a sink name. */
-static int check_sink(const struct sl_rotation *r, const struct sl_node *node) {
-  const struct sl_algorithm *a = node->algorithm;
-  for (uint32_t m = 0; m < a->member_count; m++) {
-    const struct sl_member *member = &a->members[m];
-    const struct sl_location *at = &node->value_locations[m];
-    if (member->kind != SL_MEMBER_PROPERTY || !(member->flags & SL_FLAG_WRITTEN) || !*node->values[m].text) continue;
-    const int status = check_pattern(r, at->file ? at : &node->location, node->name, "path: ", node->values[m].text);
-    if (status < 0) return status;
-  }
-  return SL_OK;
-}
-
 int sl_rotation_open(struct sl_rotation *r) {
-  const struct sl_setup *s = r->setup;
-  if (!s->options.rotate) return SL_OK;
+  if (!r->setup->options.rotate) return SL_OK;
   int status = read_option(r);
-  for (uint32_t i = 0; status == SL_OK && i < s->graph->order_count; i++) {
-    const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
-    if (node->algorithm->kind == SL_KIND_SINK) status = check_sink(r, node);
-  }
-  if (status == SL_OK && s->options.output_path) status = check_pattern(r, NULL, NULL, "-o ", s->options.output_path);
+  if (status == SL_OK) status = sl_rotation_each_path(r->setup, check_pattern, r);
   if (status == SL_OK) r->setup->splits_runs = (uint32_t)r->by_run;
   return status;
 }
@@ -186,14 +209,14 @@ void sl_rotation_begin(struct sl_rotation *r) {
   r->begin_ns = sl_now_ns();
 }
 
-int sl_rotation_add(struct sl_rotation *r, const char *pattern, const char *path, struct sl_output *output) {
+int sl_rotation_add(struct sl_rotation *r, const char *pattern, uint32_t entry, struct sl_output *output) {
   struct sl_rotated_file *larger = realloc(r->files, (r->file_count + 1) * sizeof *larger);
   if (!larger) return SL_ENOMEM;
   r->files = larger;
   struct sl_rotated_file *file = &r->files[r->file_count];
   file->output = output;
   file->pattern = strdup(pattern);
-  snprintf(file->path, sizeof file->path, "%s", path);
+  file->entry = entry;
   if (!file->pattern) return SL_ENOMEM;
   r->file_count++;
   return SL_OK;
@@ -219,22 +242,6 @@ struct sl_output_complete *sl_rotation_complete(struct sl_rotation *r, int *stat
   }
   r->complete[r->complete_count] = (struct sl_output_complete){0};
   return &r->complete[r->complete_count++];
-}
-
-void sl_rotation_glob(const char *pattern, int is_pattern, char *glob_text) {
-  char *to = glob_text;
-  for (const char *c = pattern; *c; c++) {
-    const size_t counter = is_pattern ? counter_length(c) : 0;
-    if (counter > 0 || (is_pattern && *c == '%' && c[1] != '%')) {
-      *to++ = '*';
-      c += counter > 0 ? counter - 1 : 1;
-      continue;
-    }
-    if (is_pattern && *c == '%') c++;
-    if (strchr("*?[\\", *c)) *to++ = '\\';
-    *to++ = *c;
-  }
-  memcpy(to, ".part*", sizeof ".part*");
 }
 
 void sl_rotation_close(struct sl_rotation *r) {

@@ -17,7 +17,7 @@ struct sl_sinks;
 struct sl_rotated_file {
   struct sl_output *output;
   char *pattern;
-  char path[PATH_MAX]; /* of the present file */
+  uint32_t entry; /* in the list of files */
 };
 
 struct sl_rotation {
@@ -56,13 +56,17 @@ void sl_rotation_close(struct sl_rotation *r);
 int sl_rotation_path(const struct sl_rotation *r, const struct sl_services *s, const char *pattern,
                      char path[PATH_MAX]);
 /* Enters the file that a sink has opened for a pattern. */
-int sl_rotation_add(struct sl_rotation *r, const char *pattern, const char *path, struct sl_output *output);
+int sl_rotation_add(struct sl_rotation *r, const char *pattern, uint32_t entry, struct sl_output *output);
 /* Where a file that is completed now is entered, or NULL if it gets its name at once. *status becomes SL_ENOMEM if
  * there is no memory. */
 struct sl_output_complete *sl_rotation_complete(struct sl_rotation *r, int *status);
-/* Writes a pattern of glob(3) for the temporary files of a path: number and time are `*` if it is a pattern, other
- * special characters stand for themselves. `glob_text`: twice the length and 8 bytes. */
-void sl_rotation_glob(const char *pattern, int is_pattern, char *glob_text);
+/* Returns a pattern of glob(3) for the temporary files of a path or, with `is_pattern`, of a pattern that was checked,
+ * in which number and time stand for any digits. To be freed; NULL if out of memory. */
+char *sl_rotation_glob(const char *pattern, int is_pattern);
+/* Calls `visit` for the path of -o (`node` NULL) and for each path that a property of a sink names, until it returns an
+ * error. */
+typedef int sl_rotation_path_function(void *context, const struct sl_node *node, uint32_t member, const char *path);
+int sl_rotation_each_path(const struct sl_setup *s, sl_rotation_path_function *visit, void *context);
 struct sl_rotated_file *sl_rotation_find(const struct sl_rotation *r, const struct sl_output *output);
 
 #endif

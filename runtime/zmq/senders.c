@@ -23,7 +23,6 @@ struct sl_zmq_finding sl_zmq_senders_take(struct sl_zmq_senders *s, const struct
   struct sl_zmq_sender *sender = find(s, m->sender, &found.is_new);
   found.is_new |= m->sequence == 0;
   found.is_back = !found.is_new && sender->is_reported;
-  found.sender = sender;
   if (!found.is_new && m->sequence < sender->next) {
     found.is_repeated = 1;
     return found;

@@ -24,7 +24,6 @@ struct sl_zmq_senders {
 
 /* Findings of a message about its sender. */
 struct sl_zmq_finding {
-  const struct sl_zmq_sender *sender;
   int is_new;       /* the first message of this sender, also of one that begins again with number 0 */
   int is_repeated;  /* received before: to be dropped */
   int is_back;      /* the sender had been reported as lost */

@@ -103,6 +103,19 @@ def of_folder(whole):
     checks.that(kills >= KILLS, f"folders: {rounds} services with {kills} kills give the same bytes; processed files are moved")
 
 
+def other_files():
+    """Only temporary files of this run are removed."""
+    clear()
+    mine, others = ("c-2026-0007.mdf.part", "c-2026-12345.mdf.part3", "c.json.part"), ("c-other-2026-0001.mdf.part", "c-2026-0001.mdf.part.x", "c-2026-0001.mdf.partly", "c-26-0001.mdf.part")
+    for name in (*mine, *others):
+        Path(name).touch()
+    status = end(start("-i", "a.mdf"), 60)[0]
+    left = [Path(name).exists() for name in (*mine, *others)]
+    checks.that(status == 0 and left == [False] * len(mine) + [True] * len(others), f"files of other runs are not removed: {left}")
+    for name in others:
+        Path(name).unlink()
+
+
 def stopped_and_continued(whole):
     clear()
     process = start("-i", "a.mdf", "empty.mdf", "b.mdf")
@@ -133,6 +146,10 @@ def refusals():
             (("-i", "-", "--checkpoint", "x", "--rotate", "1s"), "a pipe or socket cannot be read again"),
             (("-i", "pipe", "--checkpoint", "x", "--rotate", "1s"), "a pipe or socket cannot be read again"),
             (("-i", "a.mdf", "--checkpoint", "x", "--rotate", "1s", "--repeat", "2"), "is not possible with --repeat"),
+            (("-i", "a.mdf", "--checkpoint", "-", "--rotate", "1s"), "--checkpoint needs a file"),
+            (("-i", "a.mdf", "--checkpoint", "a.mdf", "--rotate", "1s"), "an input of this run"),
+            (("-i", "a.mdf", "--checkpoint", "x", "--json", "x", "--rotate", "1s"), "the file of --"),
+            (("-i", "a.mdf", "--checkpoint", "none/x", "--rotate", "1s"), "none/x: cannot be written"),
             (("--follow", "in", "--checkpoint", "c", "--rotate", "1s", "--resume"), "of a run that did not follow a folder")):
         done = subprocess.run([SLUICE, *map(str, run), *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
         checks.that(done.returncode == 2 and done.stderr.count("error: ") == 1 and message in done.stderr, f"refused: {done.stderr.splitlines()[0] if done.stderr else done}")
@@ -158,6 +175,7 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(wholes[0]["error_events"] == 1 and wholes[0]["events"] == 120, "the input has an event with an error")
     of_files(wholes[0])
     of_folder(wholes[1])
+    other_files()
     stopped_and_continued(wholes[0])
     text = Path("c").read_bytes()
     Path("damaged").write_bytes(text.replace(b"events 120", b"events 121"))
