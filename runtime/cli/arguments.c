@@ -296,10 +296,19 @@ static int parse_follow(struct cli_arguments *a) {
   return CLI_WRONG;
 }
 
+static int parse_serve(struct cli_arguments *a) {
+  const char *option = a->server.address ? NULL : cli_given_of(a, CLI_SERVE);
+  if (option) fprintf(stderr, "error: %s has no effect without --serve\n", option);
+  a->server.reference_paths = a->references.items;
+  a->server.alarms = a->alarms.items;
+  return option ? CLI_WRONG : CLI_OK;
+}
+
 int cli_parse(struct cli_arguments *a, const struct cli_command *command, int argc, char **argv) {
   *a = (struct cli_arguments){.options = sl_options_default(),
                               .trial = sl_trial_options_default(),
-                              .follow = {.size = sizeof(struct sl_follow_options)}};
+                              .follow = {.size = sizeof(struct sl_follow_options)},
+                              .server = {.size = sizeof(struct sl_server_options)}};
   const int status = take_arguments(a, command, argc, argv);
   if (status != CLI_OK) return status;
   if (a->operands.count < command->operands_min) {
@@ -312,7 +321,8 @@ int cli_parse(struct cli_arguments *a, const struct cli_command *command, int ar
   a->options.uses = a->uses.items;
   a->options.with_paths = a->withs.items;
   a->options.plugin_paths = a->plugin_paths.items;
-  if (parse_replan(a) != CLI_OK || parse_ranges(a) != CLI_OK || parse_follow(a) != CLI_OK) return CLI_WRONG;
+  if (parse_replan(a) != CLI_OK || parse_ranges(a) != CLI_OK) return CLI_WRONG;
+  if (parse_follow(a) != CLI_OK || parse_serve(a) != CLI_OK) return CLI_WRONG;
   if (cli_choose_diagnostics(a->diagnostics) != CLI_OK) return CLI_WRONG;
   return check_plugin_paths(a);
 }
@@ -328,6 +338,8 @@ void cli_free(struct cli_arguments *a) {
   free((void *)a->from_nodes.items);
   free((void *)a->to_nodes.items);
   free((void *)a->graphs.items);
+  free((void *)a->references.items);
+  free((void *)a->alarms.items);
   free((void *)a->sets.items);
   free((void *)a->uses.items);
   free((void *)a->withs.items);

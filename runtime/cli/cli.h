@@ -28,6 +28,8 @@ struct cli_arguments {
   struct sl_input_range *ranges;
   uint64_t part_events; /* of `sluice index` */
   struct sl_follow_options follow;
+  struct sl_server_options server;
+  struct cli_list references, alarms;
   const char *complete;
   const char *json_path, *svg_path, *dot_path, *mermaid_path, *offsets_path;
   const char *log_path, *log_level, *diagnostics;
@@ -66,7 +68,8 @@ enum {
   CLI_INDEX = 4096,
   CLI_PICTURE = 8192, /* what a picture of a graph shows */
   CLI_NEW = 16384,
-  CLI_FOLLOW = 32768 /* how a folder is followed; no effect without --follow */
+  CLI_FOLLOW = 32768, /* how a folder is followed; no effect without --follow */
+  CLI_SERVE = 65536   /* how a run is served; no effect without --serve */
 };
 
 /* The value of an option, and the type of its target in struct cli_arguments:

@@ -3,7 +3,7 @@
 
 /* Examples begin with `  $ `, which help2man recognises. */
 const struct cli_command cli_commands[] = {
-    {"run", "GRAPH", "a graph", 1, 1, CLI_RUN | CLI_FOLLOW | CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS,
+    {"run", "GRAPH", "a graph", 1, 1, CLI_RUN | CLI_FOLLOW | CLI_SERVE | CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS,
      "run a graph over its input", cli_run,
      "Events are simulated unless -i names files or --follow a folder; the table at the end has graph, input,\n"
      "device, events, rate, memory, and one line for each sink; --verbose has more.\n\n"

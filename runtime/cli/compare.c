@@ -24,12 +24,12 @@ struct range {
 static const struct range no_range = {NAN, NAN, NAN, 0};
 
 /* The median and the range of the stretches; without stretches the value alone. */
-static struct range range_of(struct summary *s, const yaml_node_t *stretches, double value) {
-  const size_t count = summary_length(stretches);
+static struct range range_of(struct sl_document *s, const yaml_node_t *stretches, double value) {
+  const size_t count = sl_document_length(stretches);
   struct range r = {value, value, value, 0};
   double *values = count > 1 ? (double *)malloc(count * sizeof *values) : NULL;
   if (!values) return r;
-  for (size_t i = 0; i < count; i++) values[i] = summary_number(summary_item(s, stretches, i));
+  for (size_t i = 0; i < count; i++) values[i] = sl_document_number(sl_document_item(s, stretches, i));
   cli_sort_numbers(values, count);
   r = (struct range){count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]), values[0],
                      values[count - 1], count};
@@ -68,25 +68,26 @@ static void write_row(const char *name, const struct range *a, const struct rang
 
 /* ------------------------------------------------------------------------------------------------- tables */
 
-static void compare_text(struct summary *a, struct summary *b, const char *key, int all) {
-  const char *x = summary_text(summary_member(a, summary_root(a), key));
-  const char *y = summary_text(summary_member(b, summary_root(b), key));
+static void compare_text(struct sl_document *a, struct sl_document *b, const char *key, int all) {
+  const char *x = sl_document_text(sl_document_member(a, sl_document_root(a), key));
+  const char *y = sl_document_text(sl_document_member(b, sl_document_root(b), key));
   const int same = x && y ? strcmp(x, y) == 0 : x == y;
   if (all || !same) printf("%-22s  %-28s  %-28s%s\n", key, x ? x : "-", y ? y : "-", same ? "" : "  differs");
 }
 
-static struct range rate_of(struct summary *s) {
-  yaml_node_t *root = summary_root(s);
-  return range_of(s, summary_member(s, root, "stretch_hz"), summary_number(summary_member(s, root, "throughput_hz")));
+static struct range rate_of(struct sl_document *s) {
+  yaml_node_t *root = sl_document_root(s);
+  return range_of(s, sl_document_member(s, root, "stretch_hz"),
+                  sl_document_number(sl_document_member(s, root, "throughput_hz")));
 }
 
-static void compare_rates(struct summary *a, struct summary *b, int all) {
+static void compare_rates(struct sl_document *a, struct sl_document *b, int all) {
   const struct range x = rate_of(a), y = rate_of(b);
   write_row("events/s", &x, &y);
   static const char *const others[] = {"source_hz", "wall_hz"};
   for (size_t i = 0; all && i < sizeof others / sizeof others[0]; i++) {
-    const struct range p = range_of(a, NULL, summary_number(summary_member(a, summary_root(a), others[i])));
-    const struct range q = range_of(b, NULL, summary_number(summary_member(b, summary_root(b), others[i])));
+    const struct range p = range_of(a, NULL, sl_document_number(sl_document_member(a, sl_document_root(a), others[i])));
+    const struct range q = range_of(b, NULL, sl_document_number(sl_document_member(b, sl_document_root(b), others[i])));
     write_row(others[i], &p, &q);
   }
 }
@@ -97,10 +98,10 @@ struct row {
   double change; /* logarithm of the ratio; 0 if only one run has the node */
 };
 
-static struct range node_time(struct summary *s, yaml_node_t *node) {
-  const double events = summary_number(summary_member(s, node, "events"));
-  const double value = events > 0 ? summary_number(summary_member(s, node, "microseconds")) / events : NAN;
-  return range_of(s, summary_member(s, node, "stretch_us"), value);
+static struct range node_time(struct sl_document *s, yaml_node_t *node) {
+  const double events = sl_document_number(sl_document_member(s, node, "events"));
+  const double value = events > 0 ? sl_document_number(sl_document_member(s, node, "microseconds")) / events : NAN;
+  return range_of(s, sl_document_member(s, node, "stretch_us"), value);
 }
 
 static int by_change(const void *a, const void *b) {
@@ -109,24 +110,25 @@ static int by_change(const void *a, const void *b) {
 }
 
 /* Fills `rows`, which has room for the nodes of both runs; returns their number. */
-static size_t find_rows(struct summary *a, struct summary *b, struct row *rows) {
-  const yaml_node_t *in_a = summary_member(a, summary_root(a), "nodes");
-  const yaml_node_t *in_b = summary_member(b, summary_root(b), "nodes");
+static size_t find_rows(struct sl_document *a, struct sl_document *b, struct row *rows) {
+  const yaml_node_t *in_a = sl_document_member(a, sl_document_root(a), "nodes");
+  const yaml_node_t *in_b = sl_document_member(b, sl_document_root(b), "nodes");
   size_t count = 0;
-  for (size_t i = 0; i < summary_length(in_a); i++) {
-    yaml_node_t *x = summary_item(a, in_a, i);
-    const char *name = summary_text(summary_member(a, x, "name"));
+  for (size_t i = 0; i < sl_document_length(in_a); i++) {
+    yaml_node_t *x = sl_document_item(a, in_a, i);
+    const char *name = sl_document_text(sl_document_member(a, x, "name"));
     if (!name) continue;
-    yaml_node_t *y = summary_find(b, in_b, "name", name);
+    yaml_node_t *y = sl_document_find(b, in_b, "name", name);
     struct row *row = &rows[count++];
     *row = (struct row){name, node_time(a, x), y ? node_time(b, y) : no_range, 0};
     const double change = fabs(log(row->b.value / row->a.value));
     row->change = isfinite(change) ? change : 0;
   }
-  for (size_t i = 0; i < summary_length(in_b); i++) {
-    yaml_node_t *y = summary_item(b, in_b, i);
-    const char *name = summary_text(summary_member(b, y, "name"));
-    if (name && !summary_find(a, in_a, "name", name)) rows[count++] = (struct row){name, no_range, node_time(b, y), 0};
+  for (size_t i = 0; i < sl_document_length(in_b); i++) {
+    yaml_node_t *y = sl_document_item(b, in_b, i);
+    const char *name = sl_document_text(sl_document_member(b, y, "name"));
+    if (name && !sl_document_find(a, in_a, "name", name))
+      rows[count++] = (struct row){name, no_range, node_time(b, y), 0};
   }
   return count;
 }
@@ -149,9 +151,9 @@ static void write_rows(const struct row *rows, size_t count) {
   if (unknown) printf("%zu with too few stretches to tell\n", unknown);
 }
 
-static int compare_nodes(struct summary *a, struct summary *b, int all) {
-  const size_t room = summary_length(summary_member(a, summary_root(a), "nodes")) +
-                      summary_length(summary_member(b, summary_root(b), "nodes"));
+static int compare_nodes(struct sl_document *a, struct sl_document *b, int all) {
+  const size_t room = sl_document_length(sl_document_member(a, sl_document_root(a), "nodes")) +
+                      sl_document_length(sl_document_member(b, sl_document_root(b), "nodes"));
   struct row *rows = calloc(room + 1, sizeof *rows);
   if (!rows) return cli_no_memory();
   const size_t count = find_rows(a, b, rows);
@@ -167,17 +169,17 @@ static int compare_nodes(struct summary *a, struct summary *b, int all) {
 }
 
 /* Returns the number of outputs that are known to differ. */
-static unsigned compare_outputs(struct summary *a, struct summary *b, int all) {
-  const yaml_node_t *in_a = summary_member(a, summary_root(a), "outputs");
-  const yaml_node_t *in_b = summary_member(b, summary_root(b), "outputs");
+static unsigned compare_outputs(struct sl_document *a, struct sl_document *b, int all) {
+  const yaml_node_t *in_a = sl_document_member(a, sl_document_root(a), "outputs");
+  const yaml_node_t *in_b = sl_document_member(b, sl_document_root(b), "outputs");
   unsigned different = 0, equal = 0;
   printf("\noutput, digest\n");
-  for (size_t i = 0; i < summary_length(in_a); i++) {
-    yaml_node_t *x = summary_item(a, in_a, i);
-    const char *port = summary_text(summary_member(a, x, "port")),
-               *digest = summary_text(summary_member(a, x, "digest"));
-    yaml_node_t *y = port ? summary_find(b, in_b, "port", port) : NULL;
-    const char *other = y ? summary_text(summary_member(b, y, "digest")) : NULL;
+  for (size_t i = 0; i < sl_document_length(in_a); i++) {
+    yaml_node_t *x = sl_document_item(a, in_a, i);
+    const char *port = sl_document_text(sl_document_member(a, x, "port")),
+               *digest = sl_document_text(sl_document_member(a, x, "digest"));
+    yaml_node_t *y = port ? sl_document_find(b, in_b, "port", port) : NULL;
+    const char *other = y ? sl_document_text(sl_document_member(b, y, "digest")) : NULL;
     const int known = digest && other && strcmp(digest, "null") != 0 && strcmp(other, "null") != 0;
     const int same = known && strcmp(digest, other) == 0;
     different += known && !same;
@@ -189,11 +191,11 @@ static unsigned compare_outputs(struct summary *a, struct summary *b, int all) {
            : !y    ? "not in the second"
                    : "not known: run with --digest");
   }
-  for (size_t i = 0; i < summary_length(in_b); i++) {
-    yaml_node_t *y = summary_item(b, in_b, i);
-    const char *port = summary_text(summary_member(b, y, "port"));
-    const char *digest = summary_text(summary_member(b, y, "digest"));
-    if (!port || summary_find(a, in_a, "port", port)) continue;
+  for (size_t i = 0; i < sl_document_length(in_b); i++) {
+    yaml_node_t *y = sl_document_item(b, in_b, i);
+    const char *port = sl_document_text(sl_document_member(b, y, "port"));
+    const char *digest = sl_document_text(sl_document_member(b, y, "digest"));
+    if (!port || sl_document_find(a, in_a, "port", port)) continue;
     printf("%-22s  %-28s  %-28s  not in the first\n", port, "-", digest ? digest : "-");
   }
   if (!all) printf("%u the same\n", equal);
@@ -201,7 +203,7 @@ static unsigned compare_outputs(struct summary *a, struct summary *b, int all) {
 }
 
 /* Explains the star, or why there is none. */
-static void write_legend(struct summary *a, struct summary *b) {
+static void write_legend(struct sl_document *a, struct sl_document *b) {
   const struct range x = rate_of(a), y = rate_of(b);
   if (judge(&x, &y) == UNKNOWN)
     printf(
@@ -213,20 +215,20 @@ static void write_legend(struct summary *a, struct summary *b) {
 }
 
 /* Do both lists have an entry with the same `key`? */
-static int shares_entry(struct summary *a, struct summary *b, const char *list, const char *key) {
-  const yaml_node_t *in_a = summary_member(a, summary_root(a), list);
-  const yaml_node_t *in_b = summary_member(b, summary_root(b), list);
-  for (size_t i = 0; i < summary_length(in_a); i++) {
-    const char *name = summary_text(summary_member(a, summary_item(a, in_a, i), key));
-    if (name && summary_find(b, in_b, key, name)) return 1;
+static int shares_entry(struct sl_document *a, struct sl_document *b, const char *list, const char *key) {
+  const yaml_node_t *in_a = sl_document_member(a, sl_document_root(a), list);
+  const yaml_node_t *in_b = sl_document_member(b, sl_document_root(b), list);
+  for (size_t i = 0; i < sl_document_length(in_a); i++) {
+    const char *name = sl_document_text(sl_document_member(a, sl_document_item(a, in_a, i), key));
+    if (name && sl_document_find(b, in_b, key, name)) return 1;
   }
   return 0;
 }
 
 /* CLI_WRONG if the runs are of graphs that have nothing in common. */
-static int check_common(struct summary *a, struct summary *b) {
-  const char *x = summary_text(summary_member(a, summary_root(a), "graph_digest"));
-  const char *y = summary_text(summary_member(b, summary_root(b), "graph_digest"));
+static int check_common(struct sl_document *a, struct sl_document *b) {
+  const char *x = sl_document_text(sl_document_member(a, sl_document_root(a), "graph_digest"));
+  const char *y = sl_document_text(sl_document_member(b, sl_document_root(b), "graph_digest"));
   if (strcmp(x, y) == 0 || shares_entry(a, b, "nodes", "name") || shares_entry(a, b, "outputs", "port") ||
       cli_results_in_common(a, b))
     return CLI_OK;
@@ -236,14 +238,14 @@ static int check_common(struct summary *a, struct summary *b) {
 }
 
 /* A run that did not end well has results of fewer events, or none. */
-static void warn_of_status(struct summary *s) {
-  const char *status = summary_text(summary_member(s, summary_root(s), "status"));
-  const char *events = summary_text(summary_member(s, summary_root(s), "events"));
+static void warn_of_status(struct sl_document *s) {
+  const char *status = sl_document_text(sl_document_member(s, sl_document_root(s), "status"));
+  const char *events = sl_document_text(sl_document_member(s, sl_document_root(s), "events"));
   if (status && strcmp(status, "ok") != 0)
     fprintf(stderr, "warning: %s: the run did not end well (status `%s`, %s events)\n", s->path, status, events);
 }
 
-static int write_comparison(struct summary *a, struct summary *b, int all) {
+static int write_comparison(struct sl_document *a, struct sl_document *b, int all) {
   static const char *const texts[] = {"sluice_version", "commit",       "graph_digest", "device",
                                       "slots",          "slice_events", "events"};
   printf("%-22s  %-28s  %s\n", "", a->path, b->path);
@@ -258,16 +260,16 @@ static int write_comparison(struct summary *a, struct summary *b, int all) {
 }
 
 int cli_compare(const struct cli_arguments *a) {
-  struct summary first = {0}, second = {0};
-  int status = summary_read(&first, a->operands.items[0]);
-  if (status == CLI_OK) status = summary_read(&second, a->operands.items[1]);
+  struct sl_document first = {0}, second = {0};
+  int status = cli_read_summary(&first, a->operands.items[0]);
+  if (status == CLI_OK) status = cli_read_summary(&second, a->operands.items[1]);
   if (status == CLI_OK) status = check_common(&first, &second);
   if (status == CLI_OK) {
     warn_of_status(&first);
     warn_of_status(&second);
     status = write_comparison(&first, &second, a->all != 0);
   }
-  summary_close(&first);
-  summary_close(&second);
+  sl_document_close(&first);
+  sl_document_close(&second);
   return status;
 }

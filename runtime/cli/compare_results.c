@@ -47,39 +47,39 @@ static void add_value(struct values *v, const char *path, const char *text) {
   v->count++;
 }
 
-static void collect(struct values *v, struct summary *s, const yaml_node_t *node, const char *path) {
+static void collect(struct values *v, struct sl_document *s, const yaml_node_t *node, const char *path) {
   char longer[PATH_BYTES];
   if (!node) return;
   if (node->type == YAML_MAPPING_NODE) {
     for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top; p++) {
-      const char *key = summary_text(summary_at(s, p->key));
+      const char *key = sl_document_text(sl_document_at(s, p->key));
       snprintf(longer, sizeof longer, "%s%s%s", path, *path ? "." : "", key ? key : "?");
-      collect(v, s, summary_at(s, p->value), longer);
+      collect(v, s, sl_document_at(s, p->value), longer);
     }
   } else if (node->type == YAML_SEQUENCE_NODE) {
-    for (size_t i = 0; i < summary_length(node); i++) {
+    for (size_t i = 0; i < sl_document_length(node); i++) {
       snprintf(longer, sizeof longer, "%s[%zu]", path, i);
-      collect(v, s, summary_item(s, node, i), longer);
+      collect(v, s, sl_document_item(s, node, i), longer);
     }
-  } else if (summary_text(node)) {
-    add_value(v, path, summary_text(node));
+  } else if (sl_document_text(node)) {
+    add_value(v, path, sl_document_text(node));
   }
 }
 
-static void collect_all(struct values *v, struct summary *s) {
-  collect(v, s, summary_member(s, summary_root(s), "results"), "");
-  collect(v, s, summary_member(s, summary_root(s), "totals"), "total");
+static void collect_all(struct values *v, struct sl_document *s) {
+  collect(v, s, sl_document_member(s, sl_document_root(s), "results"), "");
+  collect(v, s, sl_document_member(s, sl_document_root(s), "totals"), "total");
 }
 
-int cli_results_in_common(struct summary *a, struct summary *b) {
+int cli_results_in_common(struct sl_document *a, struct sl_document *b) {
   static const char *const keys[] = {"results", "totals"};
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-    const yaml_node_t *in_a = summary_member(a, summary_root(a), keys[i]);
-    const yaml_node_t *in_b = summary_member(b, summary_root(b), keys[i]);
+    const yaml_node_t *in_a = sl_document_member(a, sl_document_root(a), keys[i]);
+    const yaml_node_t *in_b = sl_document_member(b, sl_document_root(b), keys[i]);
     if (!in_a || in_a->type != YAML_MAPPING_NODE) continue;
     for (yaml_node_pair_t *p = in_a->data.mapping.pairs.start; p < in_a->data.mapping.pairs.top; p++) {
-      const char *name = summary_text(summary_at(a, p->key));
-      if (name && summary_member(b, in_b, name)) return 1;
+      const char *name = sl_document_text(sl_document_at(a, p->key));
+      if (name && sl_document_member(b, in_b, name)) return 1;
     }
   }
   return 0;
@@ -222,7 +222,7 @@ static void write_all(const struct values *v) {
   }
 }
 
-int cli_compare_results(struct summary *a, struct summary *b, int all) {
+int cli_compare_results(struct sl_document *a, struct sl_document *b, int all) {
   struct values v = {0}, w = {0};
   collect_all(&v, a);
   collect_all(&w, b);

@@ -1,15 +1,12 @@
 /* graph.c: `sluice graph`: a picture of a graph, or the whole graph as YAML. Graphviz lays out SVG: its program `dot`
  * gets the text that --dot writes.
  */
+#include "base/graphviz.h"
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* ---------------------------------------------------------------------------------------------------- pictures */
 
@@ -40,33 +37,6 @@ static int draw(const struct cli_arguments *a, const struct sl_session *session,
 
 /* --------------------------------------------------------------------------------------------------------- SVG */
 
-/* Runs `dot -Tsvg` from `dot_text` to `svg`; CLI_FAILED with an error. */
-static int run_dot(FILE *dot_text, FILE *svg) {
-  char *const arguments[] = {"dot", "-Tsvg", NULL};
-  posix_spawn_file_actions_t actions;
-  if (posix_spawn_file_actions_init(&actions) != 0) return cli_no_memory();
-  pid_t child = 0;
-  int error = posix_spawn_file_actions_adddup2(&actions, fileno(dot_text), STDIN_FILENO);
-  if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, fileno(svg), STDOUT_FILENO);
-  if (error == 0) error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error == ENOENT) {
-    fprintf(stderr,
-            "error: --svg needs Graphviz, and there is no program `dot`\n"
-            "  hint: install the package graphviz, or use --dot or --mermaid\n");
-    return CLI_FAILED;
-  }
-  if (error != 0) {
-    fprintf(stderr, "error: dot: %s\n", strerror(error));
-    return CLI_FAILED;
-  }
-  int status = 0;
-  while ((error = waitpid(child, &status, 0)) < 0 && errno == EINTR) continue;
-  if (error > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return CLI_OK;
-  fprintf(stderr, "error: dot failed\n");
-  return CLI_FAILED;
-}
-
 /* Copies a temporary file. */
 static int copy(const void *what, FILE *file) {
   FILE *from = *(FILE *const *)what;
@@ -80,13 +50,13 @@ static int copy(const void *what, FILE *file) {
 /* Replaces the text for dot by the SVG that dot makes of it. */
 static int make_svg(FILE **text) {
   FILE *svg = tmpfile();
+  char reason[160] = "";
   int status = CLI_FAILED;
   if (!svg)
-    fprintf(stderr, "error: a temporary file: %s\n", strerror(errno));
-  else if (lseek(fileno(*text), 0, SEEK_SET) == 0)
-    status = run_dot(*text, svg);
-  else
-    fprintf(stderr, "error: the drawing for dot cannot be read: %s\n", strerror(errno));
+    snprintf(reason, sizeof reason, "a temporary file: %s", strerror(errno));
+  else if (sl_graphviz_run(fileno(*text), fileno(svg), reason, sizeof reason) == SL_OK)
+    status = CLI_OK;
+  if (*reason) fprintf(stderr, "error: --svg: %s\n  hint: --dot and --mermaid need no other program\n", reason);
   if (status == CLI_OK) {
     fclose(*text);
     *text = svg;

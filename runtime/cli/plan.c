@@ -132,8 +132,9 @@ static int complain(const char *text) {
 enum { BUDGET_BYTES = 512 };
 
 /* Sets the budgets of the run, before those of the command line. `texts`: memory for them, to be freed. */
-static int set_budgets(struct cli_arguments *b, struct summary *run, struct cli_list *sets, char **texts) {
-  const yaml_node_t *budgets = summary_member(run, summary_member(run, summary_root(run), "plan"), "budgets");
+static int set_budgets(struct cli_arguments *b, struct sl_document *run, struct cli_list *sets, char **texts) {
+  const yaml_node_t *budgets =
+      sl_document_member(run, sl_document_member(run, sl_document_root(run), "plan"), "budgets");
   if (!budgets || budgets->type != YAML_MAPPING_NODE) {
     fprintf(stderr, "error: %s: the run has no plan: it was written by an older version\n", run->path);
     return CLI_WRONG;
@@ -143,7 +144,8 @@ static int set_budgets(struct cli_arguments *b, struct summary *run, struct cli_
   if (!*texts) return cli_no_memory();
   char *text = *texts;
   for (const yaml_node_pair_t *p = first; p < end; p++, text += BUDGET_BYTES) {
-    const char *key = summary_text(summary_at(run, p->key)), *value = summary_text(summary_at(run, p->value));
+    const char *key = sl_document_text(sl_document_at(run, p->key)),
+               *value = sl_document_text(sl_document_at(run, p->value));
     snprintf(text, BUDGET_BYTES, "%s=%s", key ? key : "", value ? value : "");
     if (cli_append(sets, text) != CLI_OK) return CLI_FAILED;
   }
@@ -153,25 +155,25 @@ static int set_budgets(struct cli_arguments *b, struct summary *run, struct cli_
   return CLI_OK;
 }
 
-static uint32_t count_in(struct summary *run, const char *key) {
-  const double number = summary_number(summary_member(run, summary_root(run), key));
+static uint32_t count_in(struct sl_document *run, const char *key) {
+  const double number = sl_document_number(sl_document_member(run, sl_document_root(run), key));
   return number > 0 && number < UINT32_MAX ? (uint32_t)number : 0;
 }
 
 /* The plan with which a run ended: its graph, device, slots, slice size and budgets, unless the command line has
  * others. */
 static int plan_of_run(const struct cli_arguments *a) {
-  struct summary run = {0};
+  struct sl_document run = {0};
   struct cli_arguments b = *a;
   struct cli_list sets = {0};
   char *texts = NULL;
-  int status = summary_read(&run, a->run_path);
+  int status = cli_read_summary(&run, a->run_path);
   if (status == CLI_OK) {
-    yaml_node_t *root = summary_root(&run);
-    const char *device = summary_text(summary_member(&run, root, "device"));
+    yaml_node_t *root = sl_document_root(&run);
+    const char *device = sl_document_text(sl_document_member(&run, root, "device"));
     if (!a->operand) {
-      b.options.graph_path = summary_text(summary_member(&run, root, "graph"));
-      b.options.graph_text = summary_text(summary_member(&run, root, "graph_text"));
+      b.options.graph_path = sl_document_text(sl_document_member(&run, root, "graph"));
+      b.options.graph_text = sl_document_text(sl_document_member(&run, root, "graph_text"));
       b.options.graph_text_bytes = b.options.graph_text ? strlen(b.options.graph_text) : 0;
     }
     if (device && !cli_is_given(a, "--device")) b.options.device = device;
@@ -182,7 +184,7 @@ static int plan_of_run(const struct cli_arguments *a) {
   if (status == CLI_OK) status = cli_inspect(&b, show);
   free(texts);
   free((void *)sets.items);
-  summary_close(&run);
+  sl_document_close(&run);
   return status;
 }
 

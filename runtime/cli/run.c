@@ -154,10 +154,20 @@ static int open_session(struct sl_options *options, struct sl_diagnostics *d, st
   return sl_session_open(options, d, session) == SL_OK;
 }
 
-static int run(const struct cli_arguments *a, struct sl_diagnostics *d, struct sl_follow *follow) {
+/* What is opened before the session. */
+struct environment {
+  struct sl_diagnostics *diagnostics;
+  struct sl_follow *follow;
+  struct sl_server *server;
+};
+
+static int run(const struct cli_arguments *a, const struct environment *e) {
+  struct sl_diagnostics *d = e->diagnostics;
+  struct sl_follow *follow = e->follow;
   struct sl_session *session = NULL;
   struct sl_options options = a->options;
   options.follow = follow;
+  options.server = e->server;
   shows_progress = isatty(STDERR_FILENO) && !a->quiet;
   if (shows_progress || cli_log_is_enabled(CLI_LOG_DEBUG)) options.on_progress = on_progress;
   if (cli_notifies()) options.on_tick = notify_tick;
@@ -199,24 +209,32 @@ static int run(const struct cli_arguments *a, struct sl_diagnostics *d, struct s
   return status;
 }
 
+static int open_environment(const struct cli_arguments *a, struct environment *e) {
+  struct sl_diagnostics *d = e->diagnostics;
+  int status = a->follow.folder ? sl_follow_new(&a->follow, d, &e->follow) : SL_OK;
+  if (status == SL_OK && e->follow && a->options.resume && a->options.checkpoint_path)
+    status = sl_follow_continue(e->follow, a->options.checkpoint_path, d);
+  if (status == SL_OK && a->server.address) status = sl_server_new(&a->server, d, &e->server);
+  if (!e->server) return status;
+  if (!a->quiet) fprintf(stderr, "note: the page is at %s\n", sl_server_url(e->server));
+  cli_log(SL_NOTE, "the page is at %s", sl_server_url(e->server));
+  return status;
+}
+
 int cli_run(const struct cli_arguments *a) {
   if (is_in_vain(a)) return CLI_WRONG;
   const int opened = cli_log_open(a);
   if (opened != CLI_OK) return opened;
   log_begin(a);
-  struct sl_diagnostics *d = sl_diagnostics_new();
-  if (!d) return cli_no_memory();
+  struct environment e = {.diagnostics = sl_diagnostics_new()};
+  if (!e.diagnostics) return cli_no_memory();
   uint32_t quiet = a->quiet;
-  struct sl_follow *follow = NULL;
-  sl_diagnostics_follow(d, cli_show_message, &quiet);
-  int status = CLI_WRONG;
-  int ready = a->follow.folder ? sl_follow_new(&a->follow, d, &follow) : SL_OK;
-  if (ready == SL_OK && follow && a->options.resume && a->options.checkpoint_path)
-    ready = sl_follow_continue(follow, a->options.checkpoint_path, d);
-  if (ready == SL_OK) status = run(a, d, follow);
-  cli_print_dropped(d);
-  sl_follow_free(follow);
-  sl_diagnostics_free(d);
+  sl_diagnostics_follow(e.diagnostics, cli_show_message, &quiet);
+  const int status = open_environment(a, &e) == SL_OK ? run(a, &e) : CLI_WRONG;
+  cli_print_dropped(e.diagnostics);
+  sl_server_free(e.server);
+  sl_follow_free(e.follow);
+  sl_diagnostics_free(e.diagnostics);
   cli_log_close();
   return status;
 }

@@ -17,7 +17,8 @@ struct sl_delivery {
   struct sl_output_view *views; /* views of the part being delivered, and their field pointers */
   const void **view_pointers;
   uint64_t events, error_events, last_progress_ns;
-  uint64_t earlier_events; /* --resume: number of events that an earlier process delivered */
+  uint64_t progress_done, progress_total; /* see on_progress of struct sl_options */
+  uint64_t earlier_events;                /* --resume: number of events that an earlier process delivered */
   struct sl_event_errors errors, truncations;
 };
 

@@ -42,10 +42,11 @@ static void write_locked(struct sl_metrics *m) {
   pthread_mutex_unlock(&m->delivery->lock);
 }
 
-int sl_metrics_open(struct sl_metrics *m) {
+int sl_metrics_open(struct sl_metrics *m, int is_served) {
   const struct sl_setup *s = setup_of(m);
   const struct sl_summary *sum = &m->statistics->summary;
-  if (!s->options.metrics_path) return SL_OK;
+  m->has_file = s->options.metrics_path != NULL;
+  if (!m->has_file && !is_served) return SL_OK;
   m->node_ns = calloc(sum->node_count + 1, sizeof *m->node_ns);
   m->node_events = calloc(sum->node_count + 1, sizeof *m->node_events);
   m->times = calloc(row_count(s), sizeof *m->times);
@@ -55,8 +56,8 @@ int sl_metrics_open(struct sl_metrics *m) {
   for (uint32_t i = 0; i < s->slot_count; i++)
     if (open_slot(m, &m->slots[i]) < 0) return SL_ENOMEM;
   m->is_open = 1;
-  m->written_ns = s->begin_ns;
-  m->written_events = m->delivery->events;
+  m->tick_ns = s->begin_ns;
+  m->tick_events = m->delivery->events;
   write_locked(m);
   return SL_OK;
 }
@@ -100,8 +101,16 @@ static void end_slice(void *context, struct sl_slot *slot, uint64_t slice_ns) {
   sl_scope_end(slot, scope);
 }
 
+/* Events per second since the last call. */
+static void measure(struct sl_metrics *m, uint64_t now_ns) {
+  const uint64_t ns = now_ns - m->tick_ns, events = m->delivery->events - m->tick_events;
+  m->hz = ns > 0 ? (double)events * 1e9 / (double)ns : 0;
+  m->tick_ns = now_ns;
+  m->tick_events = m->delivery->events;
+}
+
 static int tick(void *context, uint64_t now_ns) {
-  (void)now_ns;
+  measure(context, now_ns);
   write_metrics(context);
   return SL_OK;
 }
@@ -292,7 +301,7 @@ static void write_follow(struct sl_follow *follow, FILE *f) {
   gauge(f, "sluice_files_waiting", "Complete files that were not taken yet.", files.waiting);
 }
 
-static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
+void sl_metrics_write(const struct sl_metrics *m, FILE *f) {
   const struct sl_setup *s = setup_of(m);
   const struct sl_delivery *d = m->delivery;
   const struct sl_run *run = &m->statistics->parts.outputs->identity->run;
@@ -310,8 +319,8 @@ static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   write_errors(&d->errors, "sluice_errors_total", "Events with an error, by node and reason.", f);
   write_errors(&d->truncations, "sluice_truncated_events_total", "Events that a node truncated, by node and reason.",
                f);
-  describe(f, "sluice_events_per_second", "gauge", "Events delivered per second since the file was last written.");
-  fprintf(f, "sluice_events_per_second %.6g\n", seconds > 0 ? (double)(d->events - m->written_events) / seconds : 0);
+  describe(f, "sluice_events_per_second", "gauge", "Events delivered per second, over about the last second.");
+  fprintf(f, "sluice_events_per_second %.6g\n", m->hz);
   write_slices(m, f);
   write_devices(m, f);
   gauge(f, "sluice_slots", "Slices in flight.", s->slot_count);
@@ -325,6 +334,7 @@ static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   write_budgets(m, f);
   write_totals(m, f);
   write_links(m->zmq, f);
+  if (m->write_more) m->write_more(m->context, f);
 }
 
 /* Reports errors as warnings, because monitoring does not end a run. */
@@ -354,21 +364,17 @@ static int write_file(struct sl_metrics *m, const char *text, size_t bytes) {
 
 /* Called with the delivery lock held; releases it while the file is written. */
 static void write_metrics(struct sl_metrics *m) {
-  if (!m->is_open) return;
+  if (!m->has_file) return;
   struct sl_text_file text;
-  const uint64_t now = sl_now_ns();
-  if (sl_text_open(&text)) write_text(m, (double)(now - m->written_ns) * 1e-9, text.file);
+  if (sl_text_open(&text)) sl_metrics_write(m, text.file);
   if (sl_text_close(&text) < 0) {
     report_warning(m, SL_ERROR, "%s", sl_error_text(SL_ENOMEM));
-    m->is_open = 0;
+    m->has_file = 0;
   }
-  m->written_ns = now;
-  m->written_events = m->delivery->events;
-  if (m->is_open) {
+  if (m->has_file) {
     pthread_mutex_unlock(&m->delivery->lock);
-    const int status = write_file(m, text.text, text.bytes);
+    m->has_file = write_file(m, text.text, text.bytes) == SL_OK;
     pthread_mutex_lock(&m->delivery->lock);
-    if (status < 0) m->is_open = 0;
   }
   free(text.text);
 }
@@ -376,6 +382,7 @@ static void write_metrics(struct sl_metrics *m) {
 void sl_metrics_close(struct sl_metrics *m) {
   const uint32_t slots = m->slots ? setup_of(m)->slot_count : 0;
   for (uint32_t i = 0; m->is_open && i < slots; i++) publish(m, &(*m->statistics->parts.slots)[i]);
+  if (m->is_open) measure(m, sl_now_ns());
   if (m->is_open) write_locked(m);
   m->is_open = 0;
   for (uint32_t i = 0; i < slots; i++) {

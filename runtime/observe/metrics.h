@@ -16,13 +16,18 @@ struct sl_metrics {
   struct sl_order *order;
   struct sl_energy *energy;
   const struct sl_zmq *zmq;
+  /* Writes further metrics, or NULL; called with the lock held. */
+  void (*write_more)(void *context, FILE *file);
+  void *context;
   int is_open;
+  int has_file;                    /* the file of --metrics is written */
+  double hz;                       /* events per second since the tick before the last one */
   uint64_t *node_ns, *node_events; /* per node summary */
   uint64_t *times;                 /* per activity, then per node */
   uint64_t *used_max;              /* per budget summary */
   uint64_t slices[SL_METRICS_EDGES + 1], slice_ns, retries;
   uint64_t device_slices[SL_DEVICES_MAX];
-  uint64_t written_ns, written_events; /* time and number of events when the file was last written */
+  uint64_t tick_ns, tick_events; /* time and number of events of the last tick */
   /* Counts of each slot that the sums contain. */
   struct sl_metrics_slot {
     uint64_t *node_ns, *node_events, *times, retries;
@@ -31,8 +36,11 @@ struct sl_metrics {
 
 extern const struct sl_observer_calls sl_metrics_observer; /* its context: struct sl_metrics */
 
-/* Does nothing if --metrics was not given. The members before `is_open` are set. */
-int sl_metrics_open(struct sl_metrics *m);
+/* Collects the sums if --metrics is given, or if `is_served`, for sl_metrics_write. The members before `write_more` are
+ * set. */
+int sl_metrics_open(struct sl_metrics *m, int is_served);
+/* Writes all metrics in the Prometheus format, with the delivery lock held. */
+void sl_metrics_write(const struct sl_metrics *m, FILE *file);
 void sl_metrics_close(struct sl_metrics *m); /* writes the file a last time */
 
 #endif

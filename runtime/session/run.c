@@ -9,6 +9,7 @@
 #include "execute/memory_check.h"
 #include "input/feed.h"
 #include "session/inspect.h"
+#include "session/live.h"
 #include "session/session.h"
 
 #include <string.h>
@@ -26,6 +27,7 @@ static void tick(struct sl_session *sn) {
     o->on_tick(o->context, sn->delivery.events, sn->delivery.error_events);
     sl_locale_end_callback(users);
   }
+  if (status == SL_OK && o->server) o->server->calls->tick(o->server);
   sn->times.ticker_ns += sl_now_ns() - begin;
 }
 
@@ -45,7 +47,8 @@ static void run_ticker(void *argument) {
 
 static int needs_ticker(const struct sl_session *sn) {
   const struct sl_setup *s = &sn->setup;
-  int needs = s->options.on_tick || s->options.metrics_path || s->options.trace_path || sn->energy.package_count > 0;
+  int needs = s->options.on_tick || s->options.server || s->options.metrics_path || s->options.trace_path ||
+              sn->energy.package_count > 0;
   for (uint32_t n = 0; n < s->graph->node_count; n++)
     needs |= s->opened[n] && s->graph->nodes[n].algorithm->kind == SL_KIND_SINK;
   return needs;
@@ -132,7 +135,7 @@ static int open_metrics(struct sl_session *sn) {
   sn->metrics.order = &sn->order;
   sn->metrics.energy = &sn->energy;
   sn->metrics.zmq = &sn->zmq;
-  const int status = sl_metrics_open(&sn->metrics);
+  const int status = sl_metrics_open(&sn->metrics, sn->setup.options.server != NULL);
   if (sn->metrics.is_open) sl_observers_add(&sn->observers, &sl_metrics_observer, &sn->metrics);
   return status;
 }
@@ -143,6 +146,30 @@ static void trace_opening(struct sl_session *sn) {
     sl_span_add(&sn->slots[0], sl_opening_name(i), at, at + sn->times.opening_ns[i], NULL, 0);
     at += sn->times.opening_ns[i];
   }
+}
+
+static int begin_server(struct sl_session *sn) {
+  struct sl_server *server = sn->setup.options.server;
+  if (!server) return SL_OK;
+  const struct sl_live live = {.setup = &sn->setup,
+                               .delivery = &sn->delivery,
+                               .outputs = &sn->outputs,
+                               .files = &sn->files,
+                               .history = &sn->history,
+                               .zmq = &sn->zmq,
+                               .metrics = &sn->metrics,
+                               .statistics = &sn->statistics};
+  pthread_mutex_lock(&sn->delivery.lock);
+  const int status = server->calls->begin(server, sn, &live);
+  pthread_mutex_unlock(&sn->delivery.lock);
+  return status;
+}
+
+static void end_server(struct sl_session *sn, int status) {
+  struct sl_server *server = sn->setup.options.server;
+  pthread_mutex_lock(&sn->delivery.lock);
+  if (server) server->calls->end(server, status);
+  pthread_mutex_unlock(&sn->delivery.lock);
 }
 
 /* Opens the source. If senders have ended without data, there is nothing to read, and no format. */
@@ -169,6 +196,7 @@ static int open_files(struct sl_session *sn) {
   if (status == SL_OK) status = refuse(sn, sl_sinks_begin(&sn->sinks, main_slot));
   if (status == SL_OK) status = refuse(sn, sl_files_check_output(&sn->files));
   if (status == SL_OK) status = refuse(sn, sl_rotation_check(&sn->rotation));
+  if (status == SL_OK) status = refuse(sn, begin_server(sn));
   if (status == SL_OK) status = start_ticker(sn);
   trace_opening(sn);
   sl_scope_end_span(main_slot, scope, sl_activity_name(SL_ACTIVITY_OPEN), NULL, 0);
@@ -214,6 +242,7 @@ static int end_run(struct sl_session *sn, int status, const struct sl_repeated *
   sl_summary_sum(&sn->statistics, repeated, end_times(sn));
   sum->interrupted = status == SL_EINTERRUPTED;
   sum->failed = status < 0 && status != SL_EINTERRUPTED;
+  end_server(sn, status);
   sl_metrics_close(&sn->metrics);
   const int traced = sl_trace_close(&sn->trace, &sn->files);
   if (s->options.feed) sl_feed_over(s->options.feed);

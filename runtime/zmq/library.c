@@ -1,14 +1,16 @@
 /* library.c: see library.h. */
 #include "zmq/library.h"
 
+#include "base/shared_library.h"
 #include "zmq/hub.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
-static const char file_name[] = "libzmq.so.5";
+#define NAME(name) #name,
+static const char *const names[] = {SL_ZMQ_FUNCTIONS(NAME) NULL};
+#undef NAME
+static const struct sl_shared_library libzmq = {"libzmq.so.5", "libzmq5", "zmq_", names};
 
 static struct {
   pthread_mutex_t lock;
@@ -16,31 +18,18 @@ static struct {
   struct sl_zmq_library functions;
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Returns NULL, or a function or version that the library lacks. */
-static const char *find_functions(void *handle) {
+static int open_library(char *reason, size_t reason_size) {
   int major, minor, patch;
-  void *symbol;
-#define FIND(name)                      \
-  symbol = dlsym(handle, "zmq_" #name); \
-  if (!symbol) return "zmq_" #name;     \
-  memcpy((void *)&library.functions.name, (const void *)&symbol, sizeof symbol);
-  SL_ZMQ_FUNCTIONS(FIND)
-#undef FIND
+  if (!sl_shared_library_open(&libzmq, &library.functions, reason, reason_size)) return 0;
   library.functions.version(&major, &minor, &patch);
-  return minor < 3 ? "version 4.3" : NULL;
+  if (minor >= 3) return 1;
+  snprintf(reason, reason_size, "the library %s has version %d.%d, and 4.3 is needed", libzmq.file, major, minor);
+  return 0;
 }
 
 const struct sl_zmq_library *sl_zmq_library(char *reason, size_t reason_size) {
   pthread_mutex_lock(&library.lock);
-  void *handle = library.is_open ? NULL : dlopen(file_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (!library.is_open && !handle) {
-    snprintf(reason, reason_size, "it needs the library %s (Debian: libzmq5), which cannot be opened", file_name);
-  } else if (!library.is_open) {
-    const char *missing = find_functions(handle);
-    if (missing) snprintf(reason, reason_size, "the library %s has no %s: it is too old", file_name, missing);
-    library.is_open = !missing;
-    if (missing) dlclose(handle);
-  }
+  library.is_open = library.is_open || open_library(reason, reason_size);
   pthread_mutex_unlock(&library.lock);
   return library.is_open ? &library.functions : NULL;
 }
@@ -50,7 +39,7 @@ void sl_zmq_describe(char *text, size_t size) {
   int major, minor, patch;
   const struct sl_zmq_library *zmq = sl_zmq_library(reason, sizeof reason);
   if (!zmq) {
-    snprintf(text, size, "no ZeroMQ (%s)", file_name);
+    snprintf(text, size, "no ZeroMQ (%s)", libzmq.file);
     return;
   }
   zmq->version(&major, &minor, &patch);

@@ -190,6 +190,44 @@ struct sl_follow_summary {
 /* Returns the counts so far. From any thread. */
 SL_API struct sl_follow_summary sl_follow_count(struct sl_follow *follow);
 
+/* ------------------------------------------------------------------------------------------ a page in the browser */
+
+/* An HTTP server that shows a run while it goes on: see docs/live.md.
+ *
+ *   struct sl_server *server = NULL;
+ *   if (sl_server_new(&server_options, d, &server) == 0) {
+ *     options.server = server;
+ *     ... sl_session_open, sl_session_run, sl_session_close ...
+ *   }
+ *   sl_server_free(server);
+ *
+ * It answers from a thread of its own, with texts that the run makes about once a second, so that clients do not slow
+ * the run. A server shows one session at a time; after a session, it shows the last state until the next one begins.
+ */
+struct sl_server;
+struct sl_server_options {
+  uint32_t size, reserved; /* size: sizeof(struct sl_server_options) */
+  /* "[ADDRESS:]PORT": "8080" is 127.0.0.1:8080, "[::1]:8080", "0.0.0.0:8080"; port 0: any free one. An address that is
+   * not of the loopback network needs a token. */
+  const char *address;
+  /* File with a token of at least 16 characters, which only its owner can read; NULL: no request that changes something
+   * is accepted. */
+  const char *token_path;
+  /* NULL-terminated paths of files to compare with, or NULL: the JSON of a run, and of histograms (at most one of
+   * each). */
+  const char *const *reference_paths;
+  /* NULL-terminated limits, or NULL: "errors=1%", "silent=60", "disk=5%", "ratio=0.5..2", "rate:PATTERN=LOW..HIGH" with
+   * % (of events) or Hz; "errors=off" and so on. */
+  const char *const *alarms;
+};
+/* Starts to listen. The texts are copied; `d` is borrowed until sl_server_free. Returns SL_EINVAL if an option is wrong
+ * or a reference cannot be read, SL_EIO if the address cannot be used. */
+SL_API int sl_server_new(const struct sl_server_options *options, struct sl_diagnostics *d, struct sl_server **server);
+/* Returns "http://127.0.0.1:8080/", with the port that is used. Valid until sl_server_free. */
+SL_API const char *sl_server_url(const struct sl_server *server);
+/* Stops. A session that uses it must be closed. NULL: does nothing. */
+SL_API void sl_server_free(struct sl_server *server);
+
 /* ------------------------------------------------------------------------------------------------- session */
 
 /* All pointers are borrowed until sl_session_close. Initialise with sl_options_default(). */
@@ -266,6 +304,7 @@ struct sl_options {
   uint32_t reserved;
   struct sl_follow *follow; /* files of a folder, in place of input_paths; for one session at a time, after
                              * sl_follow_wait has returned 1 */
+  struct sl_server *server; /* shows the run; for one session at a time. NULL: none */
 };
 /* New memory plans, when budgets overflow or when much of the arena is unused. Results do not depend on them. */
 enum {

@@ -1,0 +1,137 @@
+/* settings.c: see settings.h. The whole text of a graph has one setting per line and an indentation of two blanks per
+ * level. Each line becomes a path and a value; both lists are sorted by path and compared. */
+#include "base/settings.h"
+
+#include <sluice/plugin.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEVELS = 8 };
+
+struct setting {
+  char *path;
+  const char *value; /* in the text */
+  size_t length;
+};
+struct settings {
+  struct setting *at;
+  size_t count, capacity;
+};
+
+static int compare(const void *a, const void *b) {
+  return strcmp(((const struct setting *)a)->path, ((const struct setting *)b)->path);
+}
+
+static int add(struct settings *s, const struct setting *setting) {
+  if (!setting->path) return SL_ENOMEM;
+  if (s->count == s->capacity) {
+    const size_t capacity = s->capacity ? 2 * s->capacity : 256;
+    struct setting *grown = realloc(s->at, capacity * sizeof *grown);
+    if (!grown) return SL_ENOMEM;
+    s->at = grown;
+    s->capacity = capacity;
+  }
+  s->at[s->count++] = *setting;
+  return SL_OK;
+}
+
+struct key {
+  const char *text;
+  size_t length;
+};
+
+/* "NODE.PROPERTY" from the keys of all levels; `nodes` and `set` are left out. */
+static char *join(const struct key *keys, size_t count) {
+  size_t bytes = 1, used = 0;
+  for (size_t i = 0; i < count; i++) bytes += keys[i].length + 1;
+  char *path = malloc(bytes);
+  for (size_t i = 0; path && i < count; i++) {
+    const int is_nodes = i == 0 && keys[i].length == 5 && memcmp(keys[i].text, "nodes", 5) == 0;
+    const int is_set = i == 2 && keys[i].length == 3 && memcmp(keys[i].text, "set", 3) == 0;
+    if ((is_nodes || is_set) && count > i + 1) continue;
+    if (used > 0) path[used++] = '.';
+    memcpy(path + used, keys[i].text, keys[i].length);
+    used += keys[i].length;
+  }
+  if (path) path[used] = '\0';
+  return path;
+}
+
+static int read_settings(struct settings *s, const char *text) {
+  struct key keys[LEVELS] = {0};
+  int status = SL_OK;
+  while (*text && status == SL_OK) {
+    const size_t length = strcspn(text, "\n"), blanks = strspn(text, " ");
+    const char *key = text + blanks, *end = text + length;
+    const char *colon = blanks < length ? memchr(key, ':', length - blanks) : NULL;
+    const size_t level = blanks / 2;
+    if (level < LEVELS && blanks < length) {
+      keys[level] = (struct key){key, colon ? (size_t)(colon - key) : (size_t)(end - key)};
+      const char *value = colon ? colon + 1 : end;
+      while (value < end && *value == ' ') value++;
+      const struct setting setting = {value < end || !colon ? join(keys, level + 1) : NULL, value,
+                                      (size_t)(end - value)};
+      if (value < end || !colon) status = add(s, &setting);
+      if (status < 0) free(setting.path);
+    }
+    text = *end ? end + 1 : end;
+  }
+  if (s->count > 0) qsort(s->at, s->count, sizeof *s->at, compare);
+  return status;
+}
+
+static void close_settings(struct settings *s) {
+  for (size_t i = 0; i < s->count; i++) free(s->at[i].path);
+  free(s->at);
+}
+
+static int add_difference(struct sl_differences *d, const struct setting *before, const struct setting *now) {
+  struct sl_difference *grown = realloc(d->at, (d->count + 1) * sizeof *grown);
+  if (!grown) return SL_ENOMEM;
+  d->at = grown;
+  struct sl_difference *difference = &d->at[d->count++];
+  *difference = (struct sl_difference){.setting = strdup((before ? before : now)->path),
+                                       .before = before ? strndup(before->value, before->length) : NULL,
+                                       .now = now ? strndup(now->value, now->length) : NULL};
+  const int is_whole = difference->setting && (!before || difference->before) && (!now || difference->now);
+  return is_whole ? SL_OK : SL_ENOMEM;
+}
+
+/* Walks both sorted lists. */
+static int merge(const struct settings *before, const struct settings *now, struct sl_differences *d) {
+  size_t b = 0, n = 0;
+  int status = SL_OK;
+  while ((b < before->count || n < now->count) && status == SL_OK) {
+    const struct setting *one = b < before->count ? &before->at[b] : NULL, *other = n < now->count ? &now->at[n] : NULL;
+    const int order = !one ? 1 : !other ? -1 : compare(one, other);
+    const int is_equal =
+        order == 0 && one->length == other->length && memcmp(one->value, other->value, one->length) == 0;
+    if (!is_equal) status = add_difference(d, order <= 0 ? one : NULL, order >= 0 ? other : NULL);
+    b += order <= 0;
+    n += order >= 0;
+  }
+  return status;
+}
+
+int sl_settings_compare(const char *before, const char *now, struct sl_differences *differences) {
+  struct settings all[2] = {{0}, {0}};
+  *differences = (struct sl_differences){0};
+  int status = read_settings(&all[0], before);
+  if (status == SL_OK) status = read_settings(&all[1], now);
+  if (status == SL_OK) status = merge(&all[0], &all[1], differences);
+  close_settings(&all[0]);
+  close_settings(&all[1]);
+  return status;
+}
+
+void sl_differences_close(struct sl_differences *d) {
+  for (uint32_t i = 0; i < d->count; i++) {
+    free(d->at[i].setting);
+    free(d->at[i].before);
+    free(d->at[i].now);
+  }
+  free(d->at);
+  *d = (struct sl_differences){0};
+}
