@@ -39,7 +39,7 @@ int sl_address_read(struct sl_address *a, const char *text, char *reason, size_t
     return SL_EINVAL;
   }
   const int is_known = read_host(text, colon, host, sizeof host);
-  if (is_known && inet_pton(AF_INET, *host ? host : "127.0.0.1", &a->socket.v4.sin_addr) == 1) {
+  if (is_known && text[0] != '[' && inet_pton(AF_INET, *host ? host : "127.0.0.1", &a->socket.v4.sin_addr) == 1) {
     a->socket.v4.sin_family = AF_INET;
     a->is_loopback = ntohl(a->socket.v4.sin_addr.s_addr) >> 24 == 127;
   } else if (is_known && text[0] == '[' && inet_pton(AF_INET6, host, &a->socket.v6.sin6_addr) == 1) {

@@ -61,17 +61,17 @@ static int apply_unit(struct sl_alarm_rule *rule, const char *text) {
 
 /* "LOW..HIGH" with one unit after HIGH, or the same unit after both. */
 static int read_range(struct sl_alarm_rule *rule, const char *text) {
-  const char *dots = strstr(text, ".."), *at = text;
-  char unit_of_low[8] = "";
-  if (!dots) return 0;
-  if (at != dots && !read_number(&at, &rule->low)) return 0;
-  if ((size_t)(dots - at) >= sizeof unit_of_low) return 0;
-  memcpy(unit_of_low, at, (size_t)(dots - at));
-  at = dots + 2;
-  const int has_high = *at && read_number(&at, &rule->high);
-  if (*unit_of_low && has_high && strcmp(unit_of_low, at) != 0) return 0;
-  return (isfinite(rule->low) || has_high) && !(rule->low > rule->high) &&
-         apply_unit(rule, has_high ? at : unit_of_low);
+  const char *dots = strstr(text, "..");
+  char before[40];
+  if (!dots || (size_t)(dots - text) >= sizeof before) return 0;
+  memcpy(before, text, (size_t)(dots - text)); /* a number ends before the dots */
+  before[dots - text] = '\0';
+  const char *low = before, *high = dots + 2;
+  if (*low && !read_number(&low, &rule->low)) return 0;
+  if (*high && !read_number(&high, &rule->high)) return 0;
+  const int has_high = isfinite(rule->high);
+  if (*low && has_high && strcmp(low, high) != 0) return 0;
+  return (isfinite(rule->low) || has_high) && !(rule->low > rule->high) && apply_unit(rule, has_high ? high : low);
 }
 
 static int read_limit(struct sl_alarm_rule *rule, const char *text) {

@@ -405,5 +405,9 @@ void sl_status_write_idle(struct sl_json *j) {
   sl_json_string(j, "state", "waiting");
   sl_json_string(j, "status", NULL);
   put_time(j, "now");
+  sl_json_unsigned(j, "events", 0);
+  sl_json_unsigned(j, "error_events", 0);
+  sl_json_begin_array(j, "alarms");
+  sl_json_end_array(j);
   sl_json_end_object(j);
 }
