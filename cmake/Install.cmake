@@ -95,7 +95,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "A runtime, its command, and the plugins and graphs of LHCb's
 first-level trigger.")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, ninja-build, gcc, libcmocka-dev, graphviz, libzmq5")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, ninja-build, gcc, libcmocka-dev, graphviz, libmicrohttpd12, libzmq5")
 # Dependencies, computed from the libraries; libraries of Sluice are in the package. Empty without the tools.
 find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
 find_program(FILE_COMMAND file)

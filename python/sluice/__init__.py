@@ -32,6 +32,7 @@ from .graph import Graph, Node, Port, describe
 from .histogram import Axis, Histogram
 from .parts import NO_EVENTS, Part, digest_of_totals, index, join_digests
 from .run import Run
+from .serve import Serve
 from .source import Bank, Banks, Event, Inputs, Packet
 from .totals import Totals
 
@@ -67,6 +68,7 @@ __all__ = [
     "Run",
     "RunError",
     "Schema",
+    "Serve",
     "SluiceWarning",
     "StaleViewWarning",
     "StateError",

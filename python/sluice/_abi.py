@@ -105,6 +105,7 @@ class Options(ctypes.Structure):
         ("senders", c_uint32),
         ("reserved", c_uint32),
         ("follow", c_void_p),
+        ("server", c_void_p),
     ]
 
 
@@ -297,6 +298,17 @@ class FollowOptions(ctypes.Structure):
     ]
 
 
+class ServerOptions(ctypes.Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("reserved", c_uint32),
+        ("address", c_char_p),
+        ("token_path", c_char_p),
+        ("reference_paths", c_void_p),
+        ("alarms", c_void_p),
+    ]
+
+
 MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_diagnostic": Diagnostic,
     "sl_options": Options,
@@ -318,6 +330,7 @@ MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_feed_block": FeedBlock,
     "sl_feed_event": FeedEvent,
     "sl_follow_options": FollowOptions,
+    "sl_server_options": ServerOptions,
 }
 
 S = TypeVar("S", bound=ctypes.Structure)

@@ -15,6 +15,7 @@ from ._library import Diagnostics, library, text_of
 from .errors import Diagnostic, GraphError, failure
 from .follow import Follow, Watch
 from .parts import Part, ranges_of
+from .serve import Serve, Server
 
 
 @dataclasses.dataclass
@@ -29,6 +30,7 @@ class Settings:
     plugin_paths: Sequence[str] = ()
     input_paths: Sequence[str | Part] | None = None
     follow: Follow | None = None
+    serve: Serve | None = None
     events: int = 0
     device: str | None = None
     slots: int = 0
@@ -105,6 +107,11 @@ class Session:
         if feed is not None:
             options.feed = feed.pointer
         self._kept += [options, feed]
+        self.url: str | None = None
+        if settings.serve is not None:
+            server = Server(settings.serve, self.diagnostics)
+            self.url, options.server = server.url, server.pointer
+            self._kept.append(server)
         status = self._open(options) if settings.follow is None else self._open_followed(options, settings)
         if status < 0:
             messages = self.diagnostics.read()

@@ -24,6 +24,7 @@ from .feed import Feed
 from .follow import Follow
 from .parts import files_of, from_here, input_from_here
 from .run import Check, Progress, Run
+from .serve import Serve
 from .source import Entry, Inputs
 
 Paths = Union[str, os.PathLike[str], Iterable[Union[str, os.PathLike[str]]]]
@@ -392,6 +393,7 @@ class Graph:
         checkpoint: str | os.PathLike[str] | None = None,
         resume: bool = False,
         digest: bool = False,
+        serve: Serve | None = None,
         progress: bool | Progress | None = None,
         warn: bool = True,
         entries_max: int | None = None,
@@ -413,7 +415,8 @@ class Graph:
         (None: 80 % of a GPU's free memory). `device` and these five affect only speed and memory: none of them
         changes a result. output: the file of a sink that writes one, or "zmq:ENDPOINT". rotate: when sinks begin new
         files, as of `--rotate`: "1GiB,10min,run"; output is a pattern then. checkpoint, resume: as
-        of `--checkpoint` and `--resume`. digest: compute digests for the summary.
+        of `--checkpoint` and `--resume`. digest: compute digests for the summary. serve: a page in the browser; see
+        Serve.
         progress: True for a tqdm bar, or a function that gets events, done, total (0: unknown) and seconds a few times
         per second, in a thread of the run. warn: issue messages as Python warnings; False: only in diagnostics. Paths
         are relative to the working directory of this call. GraphError if the graph, an option or a file is refused.
@@ -444,6 +447,7 @@ class Graph:
             checkpoint_path=None if checkpoint is None else from_here(checkpoint),
             resume=resume,
             digest=digest,
+            serve=serve,
             command_line=getattr(sys, "orig_argv", [sys.executable, *sys.argv]),
         )
         run: Run = self._open(settings, lambda s: Run(s, progress, warn, on_batch, source, entries_max))

@@ -333,6 +333,11 @@ class Run(Iterator[Batch]):
         _open.add(self)
 
     @property
+    def url(self) -> str | None:
+        """The address of the page, "http://127.0.0.1:8080/"; None without serve=."""
+        return self._session.url
+
+    @property
     def schemas(self) -> dict[str, Schema]:
         """The collections of the graph's outputs, by output; known before the run starts."""
         return dict(self._exchange.schemas)

@@ -50,7 +50,7 @@ static char *join(const struct key *keys, size_t count) {
   for (size_t i = 0; path && i < count; i++) {
     const int is_nodes = i == 0 && keys[i].length == 5 && memcmp(keys[i].text, "nodes", 5) == 0;
     const int is_set = i == 2 && keys[i].length == 3 && memcmp(keys[i].text, "set", 3) == 0;
-    if ((is_nodes || is_set) && count > i + 1) continue;
+    if (((is_nodes || is_set) && count > i + 1) || keys[i].length == 0) continue;
     if (used > 0) path[used++] = '.';
     memcpy(path + used, keys[i].text, keys[i].length);
     used += keys[i].length;

@@ -40,7 +40,8 @@ int sl_judge_check(const struct sl_alarms *a, const struct sl_measures *m, struc
     if (is_used) continue;
     char hint[200] = "the graph needs an output that counts events by name: --with output/rates.yaml";
     const char *name = sl_nearest_result(&nearest);
-    if (m->total_count > 0) snprintf(hint, sizeof hint, name ? "did you mean `%.150s`?" : "", name);
+    if (m->total_count > 0)
+      snprintf(hint, sizeof hint, "%s%.150s%s", name ? "did you mean " : "", name ? name : "", name ? "?" : "");
     sl_diagnose(d, SL_ERROR, NULL, NULL, *hint ? hint : NULL,
                 "--alarm %s: no output of the graph counts events of such a name", rule->text);
     return SL_EINVAL;

@@ -400,14 +400,23 @@ void sl_status_write(struct sl_status *s, struct sl_json *j) {
 }
 
 void sl_status_write_idle(struct sl_json *j) {
+  static const char *const lists[] = {"alarms", "entries", "totals",  "errors", "truncations",
+                                      "budgets", "outputs", "disks", "links",  "log"};
   sl_json_begin_object(j, NULL);
   put_version(j);
   sl_json_string(j, "state", "waiting");
+  put(j, "waiting_seconds", NAN);
   sl_json_string(j, "status", NULL);
+  sl_json_begin_object(j, "graph");
+  sl_json_string(j, "name", NULL);
+  sl_json_end_object(j);
   put_time(j, "now");
   sl_json_unsigned(j, "events", 0);
   sl_json_unsigned(j, "error_events", 0);
-  sl_json_begin_array(j, "alarms");
-  sl_json_end_array(j);
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    sl_json_begin_array(j, lists[i]);
+    sl_json_end_array(j);
+  }
+  sl_json_raw(j, "times", "{\"threads\": [], \"device\": []}");
   sl_json_end_object(j);
 }

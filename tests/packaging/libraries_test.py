@@ -48,11 +48,12 @@ def main(cmake, generator, compiler):
     check(done.returncode != 0 and wanted in said, f"without any library, all packages are named: {said}")
     done, said, _ = configure(command, "libzstd")
     check(done.returncode != 0 and "apt-get install libzstd-dev " in said, f"without one library, only that one is named: {said}")
-    done, said, has_tests = configure(command, "cmocka|hdf5.*|libzmq")
-    check(done.returncode == 0 and not has_tests, f"without cmocka, HDF5 and libzmq configuring succeeds, without tests: {said}")
+    done, said, has_tests = configure(command, "cmocka|hdf5.*|libzmq|libmicrohttpd")
+    check(done.returncode == 0 and not has_tests, f"without cmocka, HDF5, libzmq and libmicrohttpd configuring succeeds, without tests: {said}")
     check("cmocka was not found (Debian: libcmocka-dev): tests are not built" in said, "missing tests are reported")
     check("HDF5 was not found (Debian: libhdf5-dev): hdf5.sink is not built" in said, "a missing hdf5.sink is reported")
     check("libzmq 4.3 was not found (Debian: libzmq3-dev)" in said, "a missing libzmq is reported")
+    check("libmicrohttpd 0.9.73 was not found (Debian: libmicrohttpd-dev)" in said, "so is a missing libmicrohttpd")
     checks.end()
 
 

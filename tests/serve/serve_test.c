@@ -39,9 +39,11 @@ static void addresses_are_read(void **state) {
 }
 
 static void wrong_addresses_are_refused(void **state) {
-  static const char *const cases[] = {"",      ":",          "x",       "65536",       "-1",        "8080x",   "+80",
-                                      " 80",   "host:80",    "1.2.3:4", "1.2.3.4.5:6", "::1:80",    "[::1]80", "[::1]",
-                                      "[]:80", "[1.2.3.4]:5", ":80:",    "127.0.0.1:",  "0x7f.1:80", "99999999999999999999"};
+  static const char *const cases[] = {"",        ":",          "x",           "65536",
+                                      "-1",      "8080x",      "+80",         " 80",
+                                      "host:80", "1.2.3:4",    "1.2.3.4.5:6", "::1:80",
+                                      "[::1]80", "[::1]",      "[]:80",       "[1.2.3.4]:5",
+                                      ":80:",    "127.0.0.1:", "0x7f.1:80",   "99999999999999999999"};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct sl_address a;
@@ -145,9 +147,16 @@ static void routes_are_known(void **state) {
   const struct sl_route route = sl_route_of("POST", "/alarms/rate-Hlt1TrackMVA/acknowledge");
   assert_int_equal(route.kind, SL_ROUTE_ACKNOWLEDGE);
   assert_string_equal(route.id, "rate-Hlt1TrackMVA");
-  static const char *const unknown[] = {"",          "//",           "/status",         "/status.json/",
-                                        "/../etc",   "/alarms/",     "/alarms//acknowledge", "/alarms/x",
-                                        "/alarms/acknowledge", "alarms/x/acknowledge"};
+  static const char *const unknown[] = {"",
+                                        "//",
+                                        "/status",
+                                        "/status.json/",
+                                        "/../etc",
+                                        "/alarms/",
+                                        "/alarms//acknowledge",
+                                        "/alarms/x",
+                                        "/alarms/acknowledge",
+                                        "alarms/x/acknowledge"};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
     assert_int_equal(sl_route_of("POST", unknown[i]).kind, SL_ROUTE_NOT_FOUND);
   snprintf(path, sizeof path, "/alarms/%0*d/acknowledge", SL_ID_BYTES - 1, 0);
@@ -171,18 +180,13 @@ static void limits_are_read(void **state) {
     const char *text;
     uint32_t kind, is_absolute;
     double low, high;
-  } cases[] = {{"errors=1%", SL_ALARM_ERRORS, 0, NAN, 0.01},
-               {"silent=30", SL_ALARM_SILENT, 0, NAN, 30},
-               {"silent=30s", SL_ALARM_SILENT, 0, NAN, 30},
-               {"disk=10GiB", SL_ALARM_DISK, 1, 10 * 1073741824., NAN},
-               {"disk=2.5%", SL_ALARM_DISK, 0, 0.025, NAN},
-               {"ratio=0.8..1.2", SL_ALARM_RATIO, 0, 0.8, 1.2},
-               {"ratio=..3", SL_ALARM_RATIO, 0, NAN, 3},
-               {"rate:Hlt1*=1%..5%", SL_ALARM_RATE, 0, 0.01, 0.05},
-               {"rate:Hlt1*=1..5%", SL_ALARM_RATE, 0, 0.01, 0.05},
-               {"rate:a=b=2kHz..", SL_ALARM_RATE, 1, 2000, NAN},
-               {"rate:x=..100Hz", SL_ALARM_RATE, 1, NAN, 100},
-               {"disk=off", SL_ALARM_DISK, 0, NAN, NAN}};
+  } cases[] = {
+      {"errors=1%", SL_ALARM_ERRORS, 0, NAN, 0.01},       {"silent=30", SL_ALARM_SILENT, 0, NAN, 30},
+      {"silent=30s", SL_ALARM_SILENT, 0, NAN, 30},        {"disk=10GiB", SL_ALARM_DISK, 1, 10 * 1073741824., NAN},
+      {"disk=2.5%", SL_ALARM_DISK, 0, 0.025, NAN},        {"ratio=0.8..1.2", SL_ALARM_RATIO, 0, 0.8, 1.2},
+      {"ratio=..3", SL_ALARM_RATIO, 0, NAN, 3},           {"rate:Hlt1*=1%..5%", SL_ALARM_RATE, 0, 0.01, 0.05},
+      {"rate:Hlt1*=1..5%", SL_ALARM_RATE, 0, 0.01, 0.05}, {"rate:a=b=2kHz..", SL_ALARM_RATE, 1, 2000, NAN},
+      {"rate:x=..100Hz", SL_ALARM_RATE, 1, NAN, 100},     {"disk=off", SL_ALARM_DISK, 0, NAN, NAN}};
   struct sl_diagnostics *d = sl_diagnostics_new();
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -199,10 +203,11 @@ static void limits_are_read(void **state) {
 }
 
 static void wrong_limits_are_refused(void **state) {
-  static const char *const cases[] = {"",          "errors",       "errors=",    "errors=1",   "errors=x%",      "errors=-1%",
-                                      "silent=1%", "silent=inf",   "disk=5",     "disk=5GB",   "ratio=2",        "ratio=2..1",
-                                      "ratio=..",  "rate=1%..2%",  "rate:=1%..", "rate:x=off", "rate:x=1%..2Hz", "rate:x=1..2",
-                                      "noise=1%",  "errors:x=1%", "=1%",        "rate:x=..",  "ratio=1e999.."};
+  static const char *const cases[] = {"",           "errors",         "errors=",      "errors=1",    "errors=x%",
+                                      "errors=-1%", "silent=1%",      "silent=inf",   "disk=5",      "disk=5GB",
+                                      "ratio=2",    "ratio=2..1",     "ratio=..",     "rate=1%..2%", "rate:=1%..",
+                                      "rate:x=off", "rate:x=1%..2Hz", "rate:x=1..2",  "noise=1%",    "errors:x=1%",
+                                      "=1%",        "rate:x=..",      "ratio=1e999.."};
   struct sl_diagnostics *d = sl_diagnostics_new();
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -333,10 +338,12 @@ static void points_are_the_last_ones(void **state) {
 /* ------------------------------------------------------------------------------------------------ settings */
 
 static void settings_that_differ_are_found(void **state) {
-  static const char before[] = "sluice: 1\nnodes:\n  a:\n    use: p.x\n    set:\n      k: 1\n      same: 2\n  b:\n    use: p.y\n"
-                               "outputs: [a]\n";
-  static const char now[] = "sluice: 1\nnodes:\n  a:\n    use: p.z\n    set:\n      k: 1.5\n      new: \"t: u\"\n      same: 2\n"
-                            "outputs: [a]\n";
+  static const char before[] =
+      "sluice: 1\nnodes:\n  a:\n    use: p.x\n    set:\n      k: 1\n      same: 2\n  b:\n    use: p.y\n"
+      "outputs: [a]\n";
+  static const char now[] =
+      "sluice: 1\nnodes:\n  a:\n    use: p.z\n    set:\n      k: 1.5\n      new: \"t: u\"\n      same: 2\n"
+      "outputs: [a]\n";
   static const char *const expected[][3] = {
       {"a.k", "1", "1.5"}, {"a.new", NULL, "\"t: u\""}, {"a.use", "p.x", "p.z"}, {"b.use", "p.y", NULL}};
   struct sl_differences d;
@@ -352,7 +359,8 @@ static void settings_that_differ_are_found(void **state) {
   sl_differences_close(&d);
   assert_int_equal(sl_settings_compare(now, now, &d), SL_OK);
   assert_int_equal(d.count, 0);
-  static const char *const anything[] = {"", "\n\n", ":", "                              x: 1", "a", "a: b: c\n  - d\n   e:"};
+  static const char *const anything[] = {
+      "", "\n\n", ":", "    x: 1", "                              x: 1", "a", "a: b: c\n  - d\n   e:"};
   for (size_t i = 0; i < sizeof anything / sizeof anything[0]; i++) {
     assert_int_equal(sl_settings_compare(anything[i], now, &d), SL_OK);
     sl_differences_close(&d);

@@ -1,4 +1,5 @@
 """A run with --serve, and requests to its server."""
+import atexit
 import http.client
 import json
 import os
@@ -18,6 +19,7 @@ class Served:
     def __init__(self, *arguments, address="0", log="stderr.txt"):
         self.log = open(log, "w+")
         self.process = subprocess.Popen([SLUICE, "run", *map(str, arguments), "--serve", address], stdout=subprocess.DEVNULL, stderr=self.log)
+        atexit.register(self.process.kill)
         self.url = self._find_url()
 
     def _find_url(self):
