@@ -55,7 +55,7 @@ function showAlarm(alarm) {
   setAttribute(row, "class", [alarm.active && "active", alarm.acknowledged && "acknowledged"].filter(Boolean).join(" "));
   setText(row.querySelector(".word"), word);
   setText(row.querySelector(".what"), alarm.text);
-  setText(row.querySelector(".since"), isNumber(alarm.since_seconds) && alarm.active ? `for ${formatDuration(alarm.since_seconds)}` : "");
+  setText(row.querySelector(".since"), isNumber(alarm.since_seconds) && alarm.active ? `for ${formatDuration(alarm.since_seconds, 0)}` : "");
   row.querySelector("button").hidden = !alarm.active || alarm.acknowledged;
   return row;
 }

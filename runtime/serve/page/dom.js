@@ -25,6 +25,12 @@ function setText(element, text) {
   if (element.childElementCount > 0 || element.textContent !== value) element.textContent = value;
 }
 
+function setLines(element, lines) {
+  while (element.childElementCount > lines.length) element.lastElementChild.remove();
+  while (element.childElementCount < lines.length) element.append(make("span"));
+  lines.forEach((line, i) => setText(element.children[i], line));
+}
+
 /* A number and its unit, aligned with those of other rows. */
 function setValue(element, value) {
   if (!Array.isArray(value)) return setText(element, value);

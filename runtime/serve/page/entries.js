@@ -30,19 +30,19 @@ function drawRatio(cell, row) {
 
 function entriesColumns(label) {
   return [
-    { head: label, text: (row) => row.name, order: (row) => row.name },
+    { head: label[0].toUpperCase() + label.slice(1), text: (row) => row.name, order: (row) => row.name },
     { head: "Rate", width: "6.2rem", right: true, first: -1, text: (row) => formatRate(row.hz), order: (row) => row.hz,
       title: "entries per second, last 10 s", hint: (row) => `${formatCount(row.count)} in this run` },
-    { head: "Fraction %", width: "5.6rem", right: true, first: -1, text: (row) => formatPercent(row.fraction), order: (row) => row.fraction,
+    { head: "Fraction %", width: "5.8rem", right: true, first: -1, text: (row) => formatPercent(row.fraction), order: (row) => row.fraction,
       title: "entries per event, whole run", hint: (row) => `last 10 s: ${formatPercent(row.recent_fraction)} %` },
-    { head: "Reference %", width: "6.1rem", right: true, first: -1, text: (row) => formatPercent(row.reference_fraction),
+    { head: "Reference %", width: "6.6rem", right: true, first: -1, text: (row) => formatPercent(row.reference_fraction),
       order: (row) => row.reference_fraction, title: "entries per event in the reference" },
-    { head: "Ratio", width: "5.4rem", right: true, first: -1, draw: drawRatio, order: (row) => row.ratio,
+    { head: "Ratio", width: "6.2rem", right: true, first: -1, draw: drawRatio, order: (row) => row.ratio,
       title: "fraction divided by reference fraction" },
     { head: "σ", width: "4rem", right: true, first: -1, order: (row) => (isNumber(row.sigma) ? Math.abs(row.sigma) : null),
       text: (row) => (isNumber(row.sigma) ? `${row.sigma > 0 ? "+" : ""}${row.sigma.toFixed(1)}`.replace("-", "−") : DASH),
       title: "difference from the reference in statistical standard deviations" },
-    { head: "Last 2 min", width: "7rem", draw: (cell, row) => drawSparkline(cell, row.history || [], row.reference_fraction),
+    { head: "Last 2 min", width: "6.6rem", draw: (cell, row) => drawSparkline(cell, row.history || [], row.reference_fraction),
       title: "fraction per second; dashed: reference" },
   ];
 }
@@ -73,7 +73,7 @@ function showEntries(all) {
   const scroll = section.querySelector(".scroll");
   if (!entries.table || entries.label !== label) {
     scroll.replaceChildren();
-    entries.table = new Table(scroll, `Rates by ${label}`, entriesColumns(label), { narrowest: "40rem" });
+    entries.table = new Table(scroll, `Rates by ${label}`, entriesColumns(label), { narrowest: "45rem" });
     entries.label = label;
   }
   entries.table.element.classList.toggle("no-reference", !hasReference);

@@ -41,9 +41,9 @@ function formatPercent(fraction, decimals = 3) {
   return percent > 0 && percent < least / 2 ? `<${least.toFixed(decimals)}` : percent.toFixed(decimals).replace("-", "−");
 }
 
-function formatDuration(seconds) {
+function formatDuration(seconds, decimals = 1) {
   if (!isNumber(seconds)) return DASH;
-  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 9.95) return `${seconds.toFixed(decimals)} s`;
   const s = Math.round(seconds);
   const two = (value) => String(value).padStart(2, "0");
   if (s < 60) return `${s} s`;

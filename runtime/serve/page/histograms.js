@@ -20,20 +20,19 @@ function viewOf(size) {
 function referenceOf(histogram) {
   const reference = histograms.reference.get(histogram.name);
   if (!reference) return [null, ""];
-  return isComparable(histogram, reference) ? [reference, ""] : [null, " · the reference has other bins"];
+  return isComparable(histogram, reference) ? [reference, ""] : [null, "the reference has other bins"];
 }
 
 /* Draws into a <figure>: title, plot and caption. */
 function drawFigure(figure, histogram, size) {
   const [reference, fault] = referenceOf(histogram);
   const drawn = drawHistogram(histogram, reference, viewOf(size));
-  const left = drawn.dataset.left ? ` · ${drawn.dataset.left}` : "";
   const holder = figure.firstElementChild;
   setText(holder.firstElementChild, histogram.title || histogram.name);
   holder.firstElementChild.title = histogram.name;
   if (holder.children[1]) holder.children[1].replaceWith(drawn);
   else holder.append(drawn);
-  setText(figure.lastElementChild, captionOf(histogram, reference) + fault + left);
+  setLines(figure.lastElementChild, [...captionOf(histogram, reference), fault, drawn.dataset.left].filter(Boolean));
   figure.dataset.reference = reference ? "drawn" : "none";
 }
 

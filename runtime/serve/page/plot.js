@@ -1,7 +1,8 @@
 /* plot.js: one histogram as a picture: steps in one dimension, a colour map in two, bars for categories. A view is
  * {log, errors, factor, width, height, most}: `factor` scales the counts of the reference, `most` limits the categories. */
 
-const MARGIN = { left: 46, right: 12, top: 8, bottom: 34 };
+const MARGIN = { left: 50, right: 12, top: 8, bottom: 34 };
+const SCALE_WIDTH = 58; // room for the scale of colours on the right
 const COLOURS = { light: ["#dceaf5", "#7db5de", "#0b62a8", "#041d35"], dark: ["#17324a", "#1f77bd", "#7fc4f2", "#f6f8d8"] };
 
 /* Positions of ticks at 1, 2 or 5 times a power of ten. */
@@ -59,10 +60,10 @@ function makePlot(view, ...parts) {
   return plot;
 }
 
-/* Axes as SVG elements; `y` is a scale of counts or of the second field. */
-function drawAxes(view, x, y, xText, yText) {
+/* Axes as SVG elements; `y` is a scale of counts or of the second field, `margin` the room on the right. */
+function drawAxes(view, x, y, xText, yText, margin) {
   const { width, height } = view;
-  const right = width - MARGIN.right;
+  const right = width - margin;
   const bottom = height - MARGIN.bottom;
   const parts = [];
   const yTicks = y.isLog ? logTicks(y.lower, y.upper) : ticks(y.lower, y.upper, height / 45);
@@ -78,7 +79,7 @@ function drawAxes(view, x, y, xText, yText) {
   }
   parts.push(makeSvg("path", { class: "axis", d: `M${MARGIN.left} ${bottom}H${right}` }),
     makeSvg("text", { x: right, y: height - 4, "text-anchor": "end" }, xText));
-  if (yText) parts.push(makeSvg("text", { x: MARGIN.left, y: height - 4 }, yText));
+  parts.push(makeSvg("text", { transform: `translate(10 ${MARGIN.top}) rotate(-90)`, "text-anchor": "end" }, yText));
   return parts;
 }
 
@@ -105,7 +106,8 @@ function drawSteps(histogram, reference, view) {
   const tops = view.errors ? counts.map((count) => count + Math.sqrt(count)) : counts;
   const x = linearScale(axis.lower, axis.upper, MARGIN.left, view.width - MARGIN.right);
   const y = countScale([...tops, ...scaled], view.log, view.height - MARGIN.bottom, MARGIN.top);
-  const svg = makeSvg("svg", { viewBox: `0 0 ${view.width} ${view.height}`, "aria-hidden": "true" }, ...drawAxes(view, x, y, axisText(axis), ""));
+  const svg = makeSvg("svg", { viewBox: `0 0 ${view.width} ${view.height}`, "aria-hidden": "true" }, 
+    ...drawAxes(view, x, y, axisText(axis), `entries / ${formatNumber((axis.upper - axis.lower) / axis.bins, 3)}${axis.unit ? ` ${axis.unit}` : ""}`, MARGIN.right));
   const steps = stepsPath(counts, x, y, edge);
   svg.append(makeSvg("path", { class: "area", d: steps }), makeSvg("path", { class: "steps", d: steps }));
   if (view.errors) svg.append(makeSvg("path", { class: "bars", d: errorsPath(counts, x, y, edge) }));
@@ -145,14 +147,14 @@ function drawBins(histogram, view, scale, stops) {
 
 function drawMap(histogram, view) {
   const stops = COLOURS[matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"];
-  const right = 58; // room for the scale of colours
+  const right = SCALE_WIDTH;
   const bottom = view.height - MARGIN.bottom;
   const x = linearScale(histogram.x.lower, histogram.x.upper, MARGIN.left, view.width - right);
   const y = linearScale(histogram.y.lower, histogram.y.upper, bottom, MARGIN.top);
   const colour = countScale(histogram.counts.flat(), view.log, 0, 1);
   const level = countScale(histogram.counts.flat(), view.log, bottom, MARGIN.top);
   const svg = makeSvg("svg", { viewBox: `0 0 ${view.width} ${view.height}`, "aria-hidden": "true" },
-    ...drawAxes(view, x, y, axisText(histogram.x), axisText(histogram.y)));
+    ...drawAxes(view, x, y, axisText(histogram.x), axisText(histogram.y), right));
   const steps = 32;
   for (let i = 0; i < steps; i++)
     svg.append(makeSvg("rect", { x: view.width - right + 8, width: 9, height: (bottom - MARGIN.top) / steps + 0.5,
@@ -197,25 +199,27 @@ function drawHistogram(histogram, reference, view) {
   return histogram.y ? drawMap(histogram, view) : drawSteps(histogram, reference, view);
 }
 
-function axisCaption(axis, reference, name) {
-  const unit = axis.unit ? ` ${axis.unit}` : "";
-  const before = reference && isNumber(reference.mean) ? ` (reference ${formatNumber(reference.mean)} ± ${formatNumber(reference.standard_deviation)})` : "";
-  return `${name}mean ${formatNumber(axis.mean)} ± ${formatNumber(axis.standard_deviation)}${unit}${before}, ` +
-    `below ${formatCount(axis.below)}, above ${formatCount(axis.above)}, not finite ${formatCount(axis.not_finite)}`;
+const outside = (axis) => `below ${formatCount(axis.below)}, above ${formatCount(axis.above)}, not finite ${formatCount(axis.not_finite)}`;
+
+function moments(axis, unit) {
+  return `mean ${formatNumber(axis.mean)}, standard deviation ${formatNumber(axis.standard_deviation)}${unit ? ` ${unit}` : ""}`;
 }
 
-/* Number of entries, then mean ± standard deviation and the entries outside of the bins for each axis. */
+/* Lines below a plot: entries and those outside of the bins; mean and standard deviation, also of the reference. */
 function captionOf(histogram, reference) {
-  const parts = [plural(histogram.entries, "entry", "entries")];
-  if (!histogram.x.names) parts.push(axisCaption(histogram.x, reference && reference.x, histogram.y ? "x: " : ""));
-  if (histogram.y) parts.push(axisCaption(histogram.y, reference && reference.y, "y: "));
-  return parts.join(" · ");
+  const entries = plural(histogram.entries, "entry", "entries");
+  const { x, y } = histogram;
+  if (x.names) return [entries];
+  if (!y) return [`${entries}, ${outside(x)}`, moments(x, x.unit), ...(reference ? [`reference: ${moments(reference.x, x.unit)}`] : [])];
+  return [entries, ...[["x", x], ["y", y]].flatMap(([name, axis]) => [
+    `${name}: ${outside(axis)}`, `${name}: ${moments(axis, axis.unit)}`,
+    ...(reference ? [`${name}, reference: ${moments(reference[name], axis.unit)}`] : [])])];
 }
 
 /* The bin at a position of the plot (fractions of its width and height), as text. */
 function readBin(histogram, reference, view, fractionX, fractionY) {
   if (histogram.x.names) return "";
-  const right = histogram.y ? 58 : MARGIN.right;
+  const right = histogram.y ? SCALE_WIDTH : MARGIN.right;
   const binOf = (axis, part) => Math.floor(part * axis.bins);
   const i = binOf(histogram.x, (fractionX * view.width - MARGIN.left) / (view.width - MARGIN.left - right));
   const bottom = view.height - MARGIN.bottom;

@@ -11,14 +11,14 @@ const STATE_WORDS = {
 
 /* The state as the operator sees it: {kind, text}. An ended run publishes nothing new. */
 function stateOf(status) {
-  const since = connection.answered ? `${formatTime(connection.answered)} (${formatDuration((Date.now() - connection.answered) / 1000)})` : null;
+  const since = connection.answered ? `${formatTime(connection.answered)} (${formatDuration((Date.now() - connection.answered) / 1000, 0)})` : null;
   const isEnded = status && status.state === "ended";
   const isSilent = connection.fault && !(isEnded && connection.fault.startsWith("the server answers"));
   if (isSilent && isEnded) return { kind: "ended", text: `ended: ${status.status || "status unknown"}; page not served since ${since}` };
   if (isSilent) return { kind: "silent", text: since ? `no answer from the run since ${since}` : "no answer from the run" };
   if (!status) return { kind: "connecting", text: "connecting" };
   if (isEnded) return { kind: status.status === "ok" ? "ended" : "failed", text: `ended: ${status.status || "status unknown"}` };
-  if (status.state === "waiting") return { kind: "waiting", text: `waiting for input for ${formatDuration(status.waiting_seconds)}` };
+  if (status.state === "waiting") return { kind: "waiting", text: `waiting for input for ${formatDuration(status.waiting_seconds, 0)}` };
   return { kind: "running", text: status.state };
 }
 
@@ -49,7 +49,7 @@ function showProgress(progress, seconds) {
 
 function showHead(status) {
   setText(byId("graph"), status.graph.name || "Sluice");
-  const where = [status.host, [status.device, status.device_description].filter(Boolean).join(": "), `started ${formatDate(status.started)}`];
+  const where = [status.host, [status.device, status.device_description].filter(Boolean).join(": ")];
   setText(byId("where"), where.filter(Boolean).join(" · "));
   setText(byId("rate"), joined(formatRate(status.rate_hz)));
   drawSparkline(byId("rate-history"), status.rate_history || []);
@@ -57,7 +57,8 @@ function showHead(status) {
   setText(byId("events"), formatCount(status.events));
   setText(byId("error-events"), formatCount(status.error_events));
   setText(byId("error-fraction"), status.events > 0 ? `${formatPercent(status.error_events / status.events)} %` : "");
-  byId("error-figure").classList.toggle("bad", status.error_events > 0);
+  byId("error-figure").classList.toggle("bad", status.errors.some((error) => error.recent > 0));
   setText(byId("duration"), formatDuration(status.seconds));
+  byId("duration").title = `started ${formatDate(status.started)}`;
   showProgress(status.progress, status.seconds);
 }

@@ -16,12 +16,12 @@ const TIME_COLUMNS = [
   { head: "Kind", width: "24%", text: (row) => row.algorithm || (row.node ? row.what : "runtime") },
   barColumn("Share", "26%", (row) => row.share),
   { head: "%", width: "3.9rem", right: true, first: -1, text: (row) => formatPercent(row.share, 1), order: (row) => row.share },
-  { head: "Total", width: "5.6rem", right: true, first: -1, text: (row) => withPrefixSeconds(row.seconds), order: (row) => row.seconds },
+  { head: "Total s", width: "5.2rem", right: true, first: -1, text: (row) => formatSeconds(row.seconds), order: (row) => row.seconds },
 ];
 
-function withPrefixSeconds(seconds) {
+function formatSeconds(seconds) {
   if (!isNumber(seconds)) return DASH;
-  return [seconds < 99.995 ? seconds.toFixed(2) : formatCount(seconds), "s"];
+  return seconds < 999.95 ? seconds.toFixed(1) : formatCount(seconds);
 }
 
 const diskUsed = (disk) => (disk.total_bytes > 0 ? 1 - disk.free_bytes / disk.total_bytes : 0);
@@ -35,39 +35,39 @@ const TABLES = [
     sorted: { index: 2, direction: -1 }, narrowest: "34rem" },
   { id: "totals", caption: "Totals", rows: (s) => s.totals, key: (r) => `${r.output}.${r.field}`, columns: [
     { head: "Output", width: "38%", text: (r) => `${r.output}.${r.field}`, hint: (r) => r.doc || "" },
-    { head: "Total over the run", wrap: true, text: (r) => r.values.map(formatCount).join("  ") } ] },
+    { head: "Total over the run", wrap: true, text: (r) => r.values.map(formatCount).join("; ") } ] },
   { id: "links", caption: "Network", rows: (s) => s.links, key: (r) => r.name, narrowest: "34rem", columns: [
     { head: "Endpoint", text: (r) => r.name },
-    { head: "", width: "3.6rem", text: (r) => (r.is_input ? "input" : "output") },
-    { head: "Messages", width: "5.5rem", right: true, text: (r) => formatCount(r.messages) },
-    { head: "Bytes", width: "5.5rem", right: true, text: (r) => formatBytes(r.bytes) },
+    { head: "Kind", width: "4.4rem", text: (r) => (r.is_input ? "input" : "output") },
+    { head: "Messages", width: "6rem", right: true, text: (r) => formatCount(r.messages) },
+    { head: "Bytes", width: "6.4rem", right: true, text: (r) => formatBytes(r.bytes) },
     { head: "Events", width: "6rem", right: true, text: (r) => formatCount(r.events) },
-    { head: "Missing", width: "4.6rem", right: true, text: (r) => formatCount(r.missing), mark: (r) => (r.missing > 0 ? "bad" : ""),
+    { head: "Missing", width: "5rem", right: true, text: (r) => formatCount(r.missing), mark: (r) => (r.missing > 0 ? "bad" : ""),
       title: "messages missing in the sequences of the senders" },
-    { head: "Lost", width: "3.6rem", right: true, text: (r) => formatCount(r.lost), mark: (r) => (r.lost > 0 ? "bad" : ""),
+    { head: "Lost", width: "4rem", right: true, text: (r) => formatCount(r.lost), mark: (r) => (r.lost > 0 ? "bad" : ""),
       title: "senders disconnected before their end" } ] },
   { id: "outputs", caption: "Output files", rows: (s) => s.outputs, key: (r) => `${r.node}\n${r.path}`, narrowest: "26rem", columns: [
     { head: "File", wrap: true, text: (r) => r.path },
     { head: "Node", width: "20%", text: (r) => r.node },
-    { head: "Size", width: "6rem", right: true, text: (r) => formatBytes(r.bytes) },
+    { head: "Size", width: "6.4rem", right: true, text: (r) => formatBytes(r.bytes) },
     { head: "Events", width: "6rem", right: true, text: (r) => formatCount(r.events) } ] },
   { id: "outputs", parent: "disks", caption: "Disks", rows: (s) => s.disks, key: (r) => r.folder, narrowest: "26rem", columns: [
     { head: "Folder", wrap: true, text: (r) => r.folder },
     barColumn("Used", "24%", diskUsed, (r) => (diskUsed(r) > 0.95 ? "bad" : diskUsed(r) > 0.85 ? "warn" : "")),
     { head: "%", width: "3.9rem", right: true, text: (r) => formatPercent(diskUsed(r), 1) },
-    { head: "Free", width: "6rem", right: true, text: (r) => formatBytes(r.free_bytes) },
-    { head: "Total", width: "6rem", right: true, text: (r) => formatBytes(r.total_bytes) } ] },
+    { head: "Free", width: "6.4rem", right: true, text: (r) => formatBytes(r.free_bytes) },
+    { head: "Total", width: "6.4rem", right: true, text: (r) => formatBytes(r.total_bytes) } ] },
   { id: "device-times", caption: "Time on the device", columns: TIME_COLUMNS, rows: (s) => s.times.device, key: (r) => r.node,
     sorted: { index: 3, direction: -1 } },
   { id: "thread-times", caption: "Time of threads", columns: TIME_COLUMNS, rows: (s) => s.times.threads,
     key: (r) => `${r.what}\n${r.node || ""}`, sorted: { index: 3, direction: -1 } },
-  { id: "budgets", caption: "Budgets", rows: (s) => s.budgets, key: (r) => r.buffer, sorted: { index: 2, direction: -1 }, narrowest: "28rem", columns: [
+  { id: "budgets", caption: "Budgets", rows: (s) => s.budgets, key: (r) => r.buffer, sorted: { index: 2, direction: -1 }, narrowest: "34rem", columns: [
     { head: "Buffer", text: (r) => r.buffer, order: (r) => r.buffer },
     barColumn("Fill", "18%", (r) => r.fill, (r) => (r.fill > 1 ? "bad" : r.fill > 0.9 ? "warn" : "")),
     { head: "%", width: "3.9rem", right: true, first: -1, text: (r) => formatPercent(r.fill, 1), order: (r) => r.fill },
     { head: "Used", width: "5.4rem", right: true, first: -1, text: (r) => formatCount(r.used_max), order: (r) => r.used_max },
     { head: "Capacity", width: "5.4rem", right: true, first: -1, text: (r) => formatCount(r.capacity), order: (r) => r.capacity },
-    { head: "Overflows", width: "5.2rem", right: true, first: -1, text: (r) => formatCount(r.overflows), order: (r) => r.overflows,
+    { head: "Overflows", width: "6rem", right: true, first: -1, text: (r) => formatCount(r.overflows), order: (r) => r.overflows,
       mark: (r) => (r.overflows > 0 ? "bad" : "") } ] },
   { id: "differences", caption: "Settings", rows: (s) => (s.reference ? s.reference.differences : []), key: (r) => r.setting, columns: [
     { head: "Setting", wrap: true, text: (r) => r.setting },
@@ -137,6 +137,7 @@ function showRun(status) {
   byId("run").hidden = false;
   setPairs(byId("run").querySelector("dl"), [
     ["command", status.command],
+    ["started", formatDate(status.started)],
     ["process", status.process ? `${status.process} on ${status.host}` : null],
     ["version", [sluice.version, sluice.commit && `commit ${sluice.commit.slice(0, 12)}`].filter(Boolean).join(", ")],
     ["graph", `${graph.name}, digest ${graph.digest}, ${plural(graph.settings, "setting")}`],
