@@ -5,10 +5,12 @@
 A value depends on the number of requests for /status.json only, which takes the place of the clock. Attributes of `Mock` set the
 state of the run; names and texts include hostile ones.
 """
+import contextlib
 import http.server
 import json
 import math
 import random
+import socket
 import sys
 import threading
 import urllib.parse
@@ -57,6 +59,7 @@ class Mock:
         self.has_reference = self.has_drawings = True
         self.lock = threading.Lock()
         self.server = None
+        self.connections = set()
 
     # ------------------------------------------------------------------------------------------------- values
     def events(self):
@@ -167,6 +170,18 @@ class Mock:
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
+            def setup(self):
+                super().setup()
+                mock.connections.add(self.connection)
+
+            def finish(self):
+                mock.connections.discard(self.connection)
+                super().finish()
+
+            def handle(self):
+                with contextlib.suppress(ConnectionError):
+                    super().handle()
+
             def log_message(self, *_):
                 pass
 
@@ -193,8 +208,12 @@ class Mock:
         return f"http://127.0.0.1:{self.server.server_address[1]}/"
 
     def stop(self):
+        """Ends the server and all connections, as the end of a process does."""
         self.server.shutdown()
         self.server.server_close()
+        for connection in list(self.connections):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def answer_get(self, handler, path, query):
         if path == "/":

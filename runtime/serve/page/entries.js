@@ -40,7 +40,7 @@ function entriesColumns(label) {
     { head: "Ratio", width: "6.2rem", right: true, first: -1, draw: drawRatio, order: (row) => row.ratio,
       title: "fraction divided by reference fraction" },
     { head: "σ", width: "4rem", right: true, first: -1, order: (row) => (isNumber(row.sigma) ? Math.abs(row.sigma) : null),
-      text: (row) => (isNumber(row.sigma) ? `${row.sigma > 0 ? "+" : ""}${row.sigma.toFixed(1)}`.replace("-", "−") : DASH),
+      text: (row) => (isNumber(row.sigma) ? formatSigned(row.sigma) : DASH),
       title: "difference from the reference in statistical standard deviations" },
     { head: "Last 2 min", width: "6.6rem", draw: (cell, row) => drawSparkline(cell, row.history || [], row.reference_fraction),
       title: "fraction per second; dashed: reference" },

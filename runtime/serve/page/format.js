@@ -41,6 +41,11 @@ function formatPercent(fraction, decimals = 3) {
   return percent > 0 && percent < least / 2 ? `<${least.toFixed(decimals)}` : percent.toFixed(decimals).replace("-", "−");
 }
 
+function formatSigned(value) {
+  const size = Math.abs(value).toFixed(1);
+  return size === "0.0" ? size : `${value > 0 ? "+" : "−"}${size}`;
+}
+
 function formatDuration(seconds, decimals = 1) {
   if (!isNumber(seconds)) return DASH;
   if (seconds < 9.95) return `${seconds.toFixed(decimals)} s`;

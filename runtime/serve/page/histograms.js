@@ -12,7 +12,7 @@ const areHistogramsWanted = () => !document.hidden &&
 
 function viewOf(size) {
   const isScaled = byId("histograms-scaled").checked && histograms.referenceEvents > 0;
-  return { ...size, log: byId("histograms-log").checked, errors: byId("histograms-errors").checked,
+  return { ...size, log: byId("histograms-log").checked, errors: byId("histograms-errors").checked, deviation: byId("histograms-deviation").checked,
     factor: isScaled ? histograms.events / histograms.referenceEvents : 1 };
 }
 
@@ -59,6 +59,7 @@ function drawAll() {
   for (const histogram of histograms.all) drawByName(histogram.name);
   const hasReference = histograms.all.some((histogram) => referenceOf(histogram)[0]);
   byId("histograms-scaled-label").hidden = !hasReference;
+  byId("histograms-deviation-label").hidden = !histograms.all.some((histogram) => histogram.y && referenceOf(histogram)[0]);
   const key = byId("histograms-key");
   key.hidden = !hasReference;
   if (!key.firstChild && hasReference)
@@ -121,7 +122,7 @@ function readZoom(event) {
 }
 
 function startHistograms() {
-  for (const name of ["log", "errors", "scaled"]) byId(`histograms-${name}`).addEventListener("change", drawAll);
+  for (const name of ["log", "errors", "scaled", "deviation"]) byId(`histograms-${name}`).addEventListener("change", drawAll);
   watchVisible(byId("histograms"), (isVisible) => { histograms.isVisible = isVisible; });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   const zoom = byId("zoom");

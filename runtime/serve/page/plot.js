@@ -1,9 +1,16 @@
 /* plot.js: one histogram as a picture: steps in one dimension, a colour map in two, bars for categories. A view is
- * {log, errors, factor, width, height, most}: `factor` scales the counts of the reference, `most` limits the categories. */
+ * {log, errors, deviation, factor, width, height, most}: `factor` scales the counts of the reference, `most` limits the
+ * categories, `deviation` makes a colour map one of differences from the reference. */
 
 const MARGIN = { left: 50, right: 12, top: 8, bottom: 34 };
 const SCALE_WIDTH = 58; // room for the scale of colours on the right
-const COLOURS = { light: ["#dceaf5", "#7db5de", "#0b62a8", "#041d35"], dark: ["#17324a", "#1f77bd", "#7fc4f2", "#f6f8d8"] };
+const DEVIATION_MAX = 5; // standard deviations at the ends of the colours
+
+/* Colours of counts, and of differences, from the lowest to the highest; none needs red and green to be told apart. */
+const COLOURS = {
+  light: { counts: ["#dceaf5", "#7db5de", "#0b62a8", "#041d35"], deviation: ["#55369e", "#b9a9e0", "#f0f1f2", "#f0b27a", "#9a4200"] },
+  dark: { counts: ["#17324a", "#1f77bd", "#7fc4f2", "#f6f8d8"], deviation: ["#bda6f7", "#5b4a94", "#252b32", "#8a5526", "#ffb070"] },
+};
 
 /* Positions of ticks at 1, 2 or 5 times a power of ten. */
 function ticks(lower, upper, most) {
@@ -123,45 +130,64 @@ function colourOf(value, stops) {
   return [0, 1, 2].map((k) => Math.round(byte(i, k) + (at - i) * (byte(i + 1, k) - byte(i, k))));
 }
 
-/* A canvas with one pixel per bin, stretched over the axes; bins without counts are transparent. */
-function drawBins(histogram, view, scale, stops) {
+/* A canvas with one pixel per bin, stretched over the axes. colourAt(i, j) is null for a transparent bin. */
+function drawBins(histogram, view, colourAt) {
   const { bins: columns } = histogram.x;
   const { bins: rows } = histogram.y;
   const canvas = make("canvas", { width: columns, height: rows });
   const context = canvas.getContext("2d");
   const image = context.createImageData(columns, rows);
-  histogram.counts.forEach((row, j) => row.forEach((count, i) => {
-    if (!(count > 0)) return;
-    const at = 4 * ((rows - 1 - j) * columns + i);
-    image.data.set([...colourOf(scale(count), stops), 255], at);
-  }));
+  for (let j = 0; j < rows; j++)
+    for (let i = 0; i < columns; i++) {
+      const colour = colourAt(i, j);
+      if (colour) image.data.set([...colour, 255], 4 * ((rows - 1 - j) * columns + i));
+    }
   context.putImageData(image, 0, 0);
   const percent = (part, whole) => `${(100 * part / whole).toFixed(3)}%`;
   Object.assign(canvas.style, {
     left: percent(MARGIN.left, view.width), top: percent(MARGIN.top, view.height),
-    width: percent(view.width - MARGIN.left - view.right, view.width),
+    width: percent(view.width - MARGIN.left - SCALE_WIDTH, view.width),
     height: percent(view.height - MARGIN.top - MARGIN.bottom, view.height),
   });
   return canvas;
 }
 
-function drawMap(histogram, view) {
-  const stops = COLOURS[matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"];
-  const right = SCALE_WIDTH;
+/* Difference from the scaled reference in standard deviations; null if both are empty. */
+function deviationOf(count, expected, factor) {
+  return count > 0 || expected > 0 ? (count - factor * expected) / Math.sqrt(count + factor * factor * expected) : null;
+}
+
+/* scaleTo(from, to) is the scale of the colours; valueAt(i, j) is null for a bin without a colour. */
+function mapOf(histogram, reference, view, colours) {
+  if (reference && view.deviation)
+    return { stops: colours.deviation, scaleTo: (from, to) => linearScale(-DEVIATION_MAX, DEVIATION_MAX, from, to),
+      valueAt: (i, j) => deviationOf(histogram.counts[j][i], reference.counts[j][i], view.factor) };
+  const counts = histogram.counts.flat();
+  return { stops: colours.counts, scaleTo: (from, to) => countScale(counts, view.log, from, to),
+    valueAt: (i, j) => histogram.counts[j][i] || null };
+}
+
+function drawMap(histogram, reference, view) {
+  const colours = COLOURS[matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"];
+  const { stops, scaleTo, valueAt } = mapOf(histogram, reference, view, colours);
   const bottom = view.height - MARGIN.bottom;
-  const x = linearScale(histogram.x.lower, histogram.x.upper, MARGIN.left, view.width - right);
+  const left = view.width - SCALE_WIDTH;
+  const x = linearScale(histogram.x.lower, histogram.x.upper, MARGIN.left, left);
   const y = linearScale(histogram.y.lower, histogram.y.upper, bottom, MARGIN.top);
-  const colour = countScale(histogram.counts.flat(), view.log, 0, 1);
-  const level = countScale(histogram.counts.flat(), view.log, bottom, MARGIN.top);
+  const colour = scaleTo(0, 1);
+  const level = scaleTo(bottom, MARGIN.top);
   const svg = makeSvg("svg", { viewBox: `0 0 ${view.width} ${view.height}`, "aria-hidden": "true" },
-    ...drawAxes(view, x, y, axisText(histogram.x), axisText(histogram.y), right));
+    ...drawAxes(view, x, y, axisText(histogram.x), axisText(histogram.y), SCALE_WIDTH));
   const steps = 32;
   for (let i = 0; i < steps; i++)
-    svg.append(makeSvg("rect", { x: view.width - right + 8, width: 9, height: (bottom - MARGIN.top) / steps + 0.5,
+    svg.append(makeSvg("rect", { x: left + 8, width: 9, height: (bottom - MARGIN.top) / steps + 0.5,
       y: bottom - (i + 1) * (bottom - MARGIN.top) / steps, fill: `rgb(${colourOf((i + 0.5) / steps, stops)})` }));
   for (const value of level.isLog ? logTicks(level.lower, level.upper) : ticks(level.lower, level.upper, view.height / 45))
-    svg.append(makeSvg("text", { x: view.width - right + 20, y: level(value) + 3.5 }, tickText(value)));
-  return makePlot(view, svg, drawBins(histogram, { ...view, right }, colour, stops));
+    svg.append(makeSvg("text", { x: left + 20, y: level(value) + 3.5 }, stops === colours.deviation ? `${tickText(value)} σ` : tickText(value)));
+  return makePlot(view, svg, drawBins(histogram, view, (i, j) => {
+    const value = valueAt(i, j);
+    return value === null ? null : colourOf(colour(value), stops);
+  }));
 }
 
 /* Bars in the order of the names. Names without counts are counted; of more than `most` names the largest are shown. */
@@ -196,13 +222,13 @@ function isComparable(histogram, reference) {
 
 function drawHistogram(histogram, reference, view) {
   if (histogram.x.names) return drawCategories(histogram, reference, view);
-  return histogram.y ? drawMap(histogram, view) : drawSteps(histogram, reference, view);
+  return histogram.y ? drawMap(histogram, reference, view) : drawSteps(histogram, reference, view);
 }
 
 const outside = (axis) => `below ${formatCount(axis.below)}, above ${formatCount(axis.above)}, not finite ${formatCount(axis.not_finite)}`;
 
 function moments(axis, unit) {
-  return `mean ${formatNumber(axis.mean)}, standard deviation ${formatNumber(axis.standard_deviation)}${unit ? ` ${unit}` : ""}`;
+  return `mean ${formatNumber(axis.mean)}, std dev ${formatNumber(axis.standard_deviation)}${unit ? ` ${unit}` : ""}`;
 }
 
 /* Lines below a plot: entries and those outside of the bins; mean and standard deviation, also of the reference. */
