@@ -1,4 +1,4 @@
-"""Checks of the page of a run, in Chromium. Each check is a function of a browser, on whose page the run is open, and `checks`
+"""Checks of the page of a run, in Chromium. Each check is a function of a browser that has the page open, and of `checks`
 (Checks of tests/graphs/common.py); `open_page` opens it. page_test.py calls them with a mock; the run can also be real.
 
     with browser() as driver:

@@ -91,7 +91,7 @@ def check_running(driver, mock, url, checks):
 
 
 def check_changes(driver, mock, url, checks):
-    """What the page shows as the run changes, until its end."""
+    """The page follows the changes of the run, until its end."""
     open_page(driver, url)
     mock.has_drawings = mock.has_reference = False
     check_no_drawing(driver, checks)
