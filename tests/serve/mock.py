@@ -55,7 +55,7 @@ class Mock:
         self.page = page
         self.tick = 0
         self.state, self.status, self.age = "running", None, 0.1
-        self.alarm_from, self.acknowledged = 1, False
+        self.alarm_from, self.acknowledged = math.inf, False
         self.has_reference = self.has_drawings = True
         self.lock = threading.Lock()
         self.server = None
@@ -194,14 +194,16 @@ class Mock:
                 self.end_headers()
                 self.wfile.write(data)
 
-            def do_GET(self):  # noqa: N802, the name is that of http.server
+            def do_GET(self):
                 with mock.lock:
-                    mock.answer_get(self, *self.path.partition("?")[::2])
+                    answer = mock.answer_get(*self.path.partition("?")[::2], self.headers.get("If-None-Match"))
+                self.answer(*answer)
 
-            def do_POST(self):  # noqa: N802
+            def do_POST(self):
                 self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 with mock.lock:
-                    mock.answer_post(self, urllib.parse.unquote(self.path))
+                    answer = mock.answer_post(urllib.parse.unquote(self.path), self.headers.get("Authorization"))
+                self.answer(*answer)
 
         self.server = Server(("127.0.0.1", port), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -215,41 +217,43 @@ class Mock:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
-    def answer_get(self, handler, path, query):
+    def answer_get(self, path, query, known_tag):
+        """(status, content type, body, further headers)"""
         if path == "/":
-            handler.answer(200, "text/html; charset=utf-8", self.page, [("Content-Security-Policy", CONTENT_POLICY)])
-        elif path == "/status.json":
+            return 200, "text/html; charset=utf-8", self.page, [("Content-Security-Policy", CONTENT_POLICY)]
+        if path == "/status.json":
             self.tick += 1
-            handler.answer(200, "application/json", json.dumps(self.status_value()), [("ETag", f'"{self.tick}"')])
-        elif path == "/histograms.json":
+            return json_answer(200, self.status_value(), f'"{self.tick}"')
+        if path == "/histograms.json":
             tag = f'"{self.tick}"'
-            is_same = handler.headers.get("If-None-Match") == tag
-            handler.answer(304 if is_same else 200, "application/json", "" if is_same else json.dumps(self.histogram_values(self.events(), 2.0)), [("ETag", tag)])
-        elif path == "/reference.json":
-            handler.answer(200, "application/json", json.dumps(self.histogram_values(REFERENCE_EVENTS) if self.has_reference else None))
-        elif path == "/event.svg":
-            self.answer_event(handler, urllib.parse.parse_qs(query))
-        else:
-            handler.answer(404, "application/json", json.dumps({"error": f"{path} is not served"}))
+            return (304, "application/json", "", [("ETag", tag)]) if known_tag == tag else json_answer(200, self.histogram_values(self.events(), 2.0), tag)
+        if path == "/reference.json":
+            return json_answer(200, self.histogram_values(REFERENCE_EVENTS) if self.has_reference else None)
+        if path == "/event.svg":
+            return self.answer_event(urllib.parse.parse_qs(query))
+        return json_answer(404, {"error": f"{path} is not served"})
 
-    def answer_event(self, handler, query):
+    def answer_event(self, query):
         if int(query.get("after", ["0"])[0]) >= self.tick:
-            handler.answer(204)
-        else:
-            handler.answer(200, "image/svg+xml", self.picture(), [("X-Sluice-Event", f"268295:{1000 + self.tick}"), ("X-Sluice-Serial", str(self.tick))])
+            return (204,)
+        return 200, "image/svg+xml", self.picture(), [("X-Sluice-Event", f"268295:{1000 + self.tick}"), ("X-Sluice-Serial", str(self.tick))]
 
-    def answer_post(self, handler, path):
-        if handler.headers.get("Authorization") != f"Bearer {TOKEN}":
-            handler.answer(401, "application/json", json.dumps({"error": "the token is wrong or missing"}))
-        elif path in {f"/alarms/{alarm['id']}/acknowledge" for alarm in self.alarms()}:
-            self.acknowledged = True
-            handler.answer(200, "application/json", json.dumps({"ok": True}))
-        else:
-            handler.answer(404, "application/json", json.dumps({"error": f"{path} is not served"}))
+    def answer_post(self, path, authorization):
+        if authorization != f"Bearer {TOKEN}":
+            return json_answer(401, {"error": "the token is wrong or missing"})
+        if path not in {f"/alarms/{alarm['id']}/acknowledge" for alarm in self.alarms()}:
+            return json_answer(404, {"error": f"{path} is not served"})
+        self.acknowledged = True
+        return json_answer(200, {"ok": True})
+
+
+def json_answer(status, value, tag=None):
+    return status, "application/json", json.dumps(value), [("ETag", tag)] if tag else []
 
 
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as file:
         run = Mock(file.read())
+    run.alarm_from = 10
     print(run.serve(int(sys.argv[2]) if len(sys.argv) > 2 else 0), f"token: {TOKEN}", flush=True)
     threading.Event().wait()

@@ -83,7 +83,7 @@ def check_running(driver, mock, url, checks):
     check_map(driver, "slopes", checks)
     check_event(driver, checks)
     check_console(driver, checks)
-    mock.alarm_from = mock.tick + 3
+    mock.alarm_from = mock.tick + 2
     check_alarm(driver, ALARM, TOKEN, checks)
     check_console(driver, checks, may_fail=("401",))
     check_windows(driver, url, checks)

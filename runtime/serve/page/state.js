@@ -34,7 +34,9 @@ function showState(status) {
   const active = status ? status.alarms.filter((alarm) => alarm.active).length : 0;
   const shown = kind === "silent" ? "no answer" : kind === "failed" ? "failed" : status ? status.state : "connecting";
   const title = `${active ? `(${plural(active, "alarm")}) ` : ""}${shown} · ${(status && status.graph.name) || "Sluice"}`;
-  if (document.title !== title) document.title = title;
+  if (document.title === title) return;
+  document.title = title;
+  setText(byId("announcement"), title); // to screen readers, which would read the seconds of #state each second
 }
 
 function showProgress(progress, seconds) {
