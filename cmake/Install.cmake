@@ -43,7 +43,7 @@ foreach(page ${pages})
   install(FILES ${page} DESTINATION ${SLUICE_DOC_DIR}/${folder} COMPONENT doc)
 endforeach()
 install(FILES runtime/simt/race.h DESTINATION ${SLUICE_DOC_DIR}/runtime/simt COMPONENT doc)
-install(FILES packaging/sluice@.service DESTINATION ${SLUICE_DOC_DIR}/packaging COMPONENT doc)
+install(FILES packaging/sluice@.service packaging/grafana-dashboard.json DESTINATION ${SLUICE_DOC_DIR}/packaging COMPONENT doc)
 install(FILES tests/cli/transcript.py DESTINATION ${SLUICE_DOC_DIR}/tests/cli COMPONENT doc)
 set(doc_links ${PROJECT_BINARY_DIR}/doc_links)
 foreach(link graphs=${CMAKE_INSTALL_FULL_DATADIR}/sluice/graphs

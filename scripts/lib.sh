@@ -12,8 +12,7 @@ build_packages=(gcc cmake ninja-build pkg-config libc6-dev libyaml-dev libxxhash
 test_packages=(lintian dpkg-dev file libcmocka-dev g++ clang clang-format clang-tidy libclang-rt-14-dev python3 python3-jsonschema
                python3-numpy python3-yaml python3-h5py python3-pandas python3-xxhash python3-matplotlib graphviz zsh
                python3-pytest python3-pip python3-venv python3-setuptools python3-wheel mypy python3-nbclient python3-ipykernel
-               python3-dask python3-distributed qemu-user locales
-               chromium chromium-driver python3-selenium
+               python3-dask python3-distributed python3-selenium chromium chromium-driver qemu-user locales
                hipcc libamdhip64-dev rocm-device-libs)
 # The preset arm64 needs these. libhdf5-dev is not among them: it cannot be installed for two architectures at a time.
 arm64_packages=(qemu-user gcc-aarch64-linux-gnu libc6-dev:arm64 libyaml-dev:arm64 libxxhash-dev:arm64 zlib1g-dev:arm64
