@@ -263,7 +263,7 @@ struct sl_options {
                           * else what the machine has available */
   double until_idle;     /* ZeroMQ inputs: the input ends when nothing arrived for so many seconds; 0: no limit */
   uint32_t senders;      /* ZeroMQ inputs: the input ends when so many senders have ended; 0: no limit */
-  uint32_t reserved;
+  uint32_t draws;        /* 1: sinks can draw events on request (sl_sink.draw) */
   struct sl_follow *follow; /* files of a folder, in place of input_paths; for one session at a time, after
                              * sl_follow_wait has returned 1 */
 };
