@@ -180,7 +180,7 @@ static void store(struct sl_drawings *d, const struct due *due, struct sl_drawin
   sl_drawing_release(drawing);
 }
 
-/* Ends requests that were not repeated or whose sink has failed. Copies those that are due. */
+/* Ends a request that was not repeated, or that has a sink that failed. Copies the requests that are due. */
 static uint32_t take_due(struct sl_drawings *d, struct due due[SL_DRAWING_REQUESTS]) {
   uint32_t count = 0;
   pthread_mutex_lock(&d->lock);

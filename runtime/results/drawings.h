@@ -35,7 +35,7 @@ struct sl_drawing_names {
   uint32_t kind, output, values_field, offsets_field; /* where and how the entries that an event passes are stored */
 };
 
-/* What is drawn for a request: events that pass entry `name` of `names[group]`; group SL_DRAWING_ANY: any event. */
+/* The content of a request: events that pass entry `name` of `names[group]`; group SL_DRAWING_ANY: any event. */
 struct sl_drawing_key {
   uint32_t drawer, group, name;
 };

@@ -312,7 +312,9 @@ const char *sl_session_sink_lines(const struct sl_session *sn, uint32_t node) { 
 
 const char *sl_session_sink_json(const struct sl_session *sn, uint32_t node) { return sn->sinks.json[node]; }
 
-struct sl_drawings *sl_session_drawings(struct sl_session *sn) { return sn->drawings.setup ? &sn->drawings : NULL; }
+struct sl_drawings *sl_session_drawings(struct sl_session *sn) {
+  return sn->drawings.setup ? &sn->drawings : NULL;
+}
 
 const struct sl_zmq_link *sl_session_links(const struct sl_session *sn) { return sn->zmq.links; }
 

@@ -40,7 +40,7 @@ static int begins(const struct markup *m, const char *text) {
   return (size_t)(m->end - m->at) >= strlen(text) && memcmp(m->at, text, strlen(text)) == 0;
 }
 
-/* Goes behind `text`. */
+/* Skips everything up to the end of `text`. */
 static int skip_to(struct markup *m, const char *text, const char *what) {
   const char *begin = m->at;
   while (m->at < m->end && !begins(m, text)) m->at++;
@@ -53,7 +53,7 @@ static void skip_blanks(struct markup *m) {
   while (m->at < m->end && strchr(blanks, *m->at)) m->at++;
 }
 
-/* Letters, digits and `_`, `:`, `-`, `.`, of which digits, `-` and `.` cannot be the first; other letters of UTF-8. */
+/* A name begins with a letter, `_`, `:` or a character of several bytes; digits, `-` and `.` may follow. */
 static struct name take_name(struct markup *m) {
   const char *begin = m->at;
   for (; m->at < m->end; m->at++) {
@@ -83,7 +83,7 @@ static int check_attribute(struct markup *m, const struct name *element) {
   if (m->at < m->end && *m->at == '=') m->at++;
   skip_blanks(m);
   if (m->at == m->end || (*m->at != '"' && *m->at != '\''))
-    return refuse(m, begin, "the attribute %.*s of <%.*s has no quoted value", (int)name.bytes, name.text,
+    return refuse(m, begin, "the attribute %.*s of <%.*s> has no quoted value", (int)name.bytes, name.text,
                   (int)element->bytes, element->text);
   const char quote = *m->at++;
   while (m->at < m->end && *m->at != quote) {

@@ -79,7 +79,7 @@ int trial_lint(const char *path, const struct sl_plugin *plugin, const struct sl
                size_t reason_size);
 /* Checks the doc strings: none is empty or refers to another text. Returns 0, or 1 with the first finding. */
 int trial_lint_docs(const struct sl_plugin *plugin, char *reason, size_t reason_size);
-/* Checks that a drawing, `bytes` long and ended by a zero byte, is well-formed. Returns 0, or 1 with the first finding. */
+/* Checks that a drawing, ended by a zero byte, is well-formed. Returns 0, or 1 with the first finding. */
 int trial_lint_drawing(const char *text, size_t bytes, char *reason, size_t reason_size);
 /* Checks the file, and its variant for other processors of the same architecture. Returns 0, or 1 with the finding. */
 int trial_lint_files(const char *path, int has_kernels, char *reason, size_t reason_size);

@@ -109,7 +109,7 @@ static void assert_drawn(struct run *run, const char *sink, const char *name, ui
   sl_drawing_release(drawing);
 }
 
-/* The newest event of the first `count` whose number of values is divisible by `modulus`. */
+/* The newest of the first `count` events that toy.select selects with this modulus. */
 static uint64_t newest(uint64_t count, uint32_t modulus) {
   while (toy_count(count - 1) % modulus != 0) count--;
   return count - 1;

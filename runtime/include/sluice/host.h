@@ -262,8 +262,8 @@ struct sl_sink {
    * (services->draws; `sluice run --serve`). Called after `consume` with the same arguments, only if a drawing was
    * requested, at most about once a second and 1 % of the time. `event`: index in the batch of a selected event without
    * error. The delivery of events waits for it, so it should return within milliseconds. It must not change what
-   * `consume` and `finish` use. No text: there is nothing to draw. After an error, which becomes a warning, the sink is
-   * not asked for drawings again, and the run goes on; messages of this function should be warnings, too. */
+   * `consume` and `finish` use. No text: there is nothing to draw. After an error, which becomes a warning, it is not
+   * called again, and the run goes on; its messages should be warnings, too. */
   int (*draw)(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch, uint32_t event,
               const struct sl_text_calls *to);
 };

@@ -11,10 +11,10 @@
  *   sl_test_free(t);
  *
  * Works for kernels (sl_test_run runs them on all events, or on sl_test_list), constants (make) and sinks (open,
- * consume once, sl_test_draw, finish). Every field is a separate allocation with poisoned contents and canaries after it, so that a
- * sanitizer detects errors that an arena would hide. Input capacities are the sizes of the given arrays. Fields that
- * the algorithm does not list as read are NULL. A wrong name ends the program with a message, because the test itself
- * is wrong.
+ * consume once, draw, finish). Every field is a separate allocation with poisoned contents and canaries after it, so
+ * that a sanitizer detects errors that an arena would hide. Input capacities are the sizes of the given arrays. Fields
+ * that the algorithm does not list as read are NULL. A wrong name ends the program with a message, because the test
+ * itself is wrong.
  *
  * A kernel with run_family also runs through it, as several nodes together; sl_test_run ends the program if they do not
  * write the same results as a single node.
