@@ -35,10 +35,11 @@ void sl_drawing_release(struct sl_drawing *drawing) {
 /* Sets the key for these names. Returns 0, SL_EINVAL or SL_EPLUGIN. */
 static int find_key(struct sl_drawings *d, const char *sink, const char *name, struct sl_drawing_key *key) {
   int status = SL_EINVAL;
+  *key = (struct sl_drawing_key){0, SL_DRAWING_ANY, 0};
   for (uint32_t i = 0; i < d->drawer_count && status != SL_OK; i++) {
     if (sink && strcmp(sink, d->drawers[i].name) != 0) continue;
     status = atomic_load(&d->drawers[i].has_failed) ? SL_EPLUGIN : SL_OK;
-    *key = (struct sl_drawing_key){i, SL_DRAWING_ANY, 0};
+    key->drawer = i;
   }
   for (uint32_t g = 0; name && g < d->group_count; g++)
     for (uint32_t k = 0; k < d->names[g].count; k++)

@@ -153,6 +153,17 @@ static void sinks_and_names_are_listed(void **state) {
   close_quiet_run(&run);
 }
 
+static void a_graph_without_such_a_sink_draws_nothing(void **state) {
+  (void)state;
+  struct run run = {0};
+  open_run(&run, "sluice: 1\nnodes:\n  raw: { use: toy.source }\n  order: { use: toy.order }\n", NULL);
+  assert_int_equal(request(&run, NULL, NULL), SL_EINVAL);
+  assert_int_equal(request(&run, NULL, "even"), SL_EINVAL);
+  assert_int_equal(request(&run, "order", NULL), SL_EINVAL);
+  run_all(&run);
+  close_quiet_run(&run);
+}
+
 static void without_a_request_nothing_is_drawn(void **state) {
   (void)state;
   struct run run = {0};
@@ -439,6 +450,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_the_option_nothing_can_be_requested),
       cmocka_unit_test(sinks_and_names_are_listed),
+      cmocka_unit_test(a_graph_without_such_a_sink_draws_nothing),
       cmocka_unit_test(without_a_request_nothing_is_drawn),
       cmocka_unit_test(the_newest_event_of_the_batch_is_drawn),
       cmocka_unit_test(events_are_chosen_by_name),
