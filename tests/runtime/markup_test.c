@@ -6,8 +6,7 @@
 
 static const char *const good[] = {
     "<svg/>",
-    "<?xml version='1.0'?>\n<!-- a > b -->\n<!DOCTYPE svg>\n<svg xmlns='http://www.w3.org/2000/svg' width = \"1\" >\n"
-    "</svg >\n",
+    "<?xml version='1.0'?>\n<!-- a > b -->\n<!DOCTYPE svg>\n<svg xmlns='x:y' x = \"1\" >\n</svg >\n",
     "<svg><g id='a'><path d='M0,0h1'/><svg></svg></g><text>a &lt; b &#956; &#x3bc; > ' \" π⁺ p̅</text></svg>",
     "<svg><style>/*<![CDATA[*/ a > b { } < & /*]]>*/</style></svg>",
 };
