@@ -321,12 +321,24 @@ static void put_energy(const struct sl_status *s, struct sl_json *j) {
 
 /* ---------------------------------------------------------------------------------------- inputs and files */
 
+/* The present configuration of the run. */
+static void put_configurations(const struct sl_status *s, struct sl_json *j) {
+  const struct sl_live *live = &s->measures->live;
+  sl_json_begin_array(j, "configurations");
+  sl_json_begin_object(j, NULL);
+  put_digest(j, "digest", live->outputs->identity->run.graph_digest);
+  sl_json_unsigned(j, "first_event", 0);
+  sl_json_unsigned(j, "events", live->delivery->events);
+  sl_json_end_object(j);
+  sl_json_end_array(j);
+}
+
 static void put_outputs(const struct sl_status *s, struct sl_json *j) {
   const struct sl_files *files = s->measures->live.files;
   sl_json_begin_array(j, "outputs");
   for (uint32_t i = 0; i < files->count; i++) {
     const struct sl_file *file = &files->at[i];
-    if (!file->option || !file->is_open) continue;
+    if (!file->of_sink) continue;
     const double bytes = sl_disks_file_bytes(files, file->path);
     sl_json_begin_object(j, NULL);
     sl_json_string(j, "path", file->path);
@@ -413,6 +425,7 @@ void sl_status_write(struct sl_status *s, struct sl_json *j) {
   put_budgets(s, j);
   put_energy(s, j);
   sl_reference_write_status(s->reference, j);
+  put_configurations(s, j);
   put_outputs(s, j);
   put_follow(s, j);
   put_links(s, j);
