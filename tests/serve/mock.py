@@ -112,7 +112,7 @@ class Mock:
                        {"setting": "decide.post_scale", "reference": None, "value": HOSTILE[0]}]
         return {
             "sluice": {"version": "0.9.0", "commit": "f6e4b10f2c48d5a1"}, "state": self.state, "waiting_seconds": 35.0 if self.state == "waiting" else 0.0,
-            "status": self.status, "graph": {"name": "hlt1_pp_default", "digest": "b64b7674f3e15d8d", "settings": 812},
+            "status": self.status, "graph": {"name": "graphs/hlt1_pp_default.yaml", "digest": "b64b7674f3e15d8d", "settings": 812},
             "device": "cuda", "device_description": "NVIDIA H200", "slots": 4, "process": 4242, "host": "trigger-017",
             "command": "sluice run graphs/hlt1_pp_default.yaml -i /data/run268295 --follow --serve 8080 --reference good.json",
             "started": "2026-11-29T15:00:00Z", "now": "2026-11-29T15:01:40Z", "seconds": 100.0 + self.tick, "events": self.events(),

@@ -10,7 +10,8 @@ function askToken() {
   dialog.returnValue = "";
   dialog.showModal();
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "ok" ? byId("token-text").value.trim() : null), { once: true });
+    const end = () => resolve(dialog.returnValue === "ok" ? byId("token-text").value.trim() : null);
+    dialog.addEventListener("close", end, { once: true });
   });
 }
 
@@ -55,7 +56,8 @@ function showAlarm(alarm) {
   setAttribute(row, "class", [alarm.active && "active", alarm.acknowledged && "acknowledged"].filter(Boolean).join(" "));
   setText(row.querySelector(".word"), word);
   setText(row.querySelector(".what"), alarm.text);
-  setText(row.querySelector(".since"), isNumber(alarm.since_seconds) && alarm.active ? `for ${formatDuration(alarm.since_seconds, 0)}` : "");
+  const since = alarm.active && isNumber(alarm.since_seconds) ? `for ${formatDuration(alarm.since_seconds, 0)}` : "";
+  setText(row.querySelector(".since"), since);
   row.querySelector("button").hidden = !alarm.active || alarm.acknowledged;
   return row;
 }

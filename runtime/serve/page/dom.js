@@ -19,9 +19,10 @@ function fill(element, properties, children) {
   return element;
 }
 
-/* Sets the text of an element that has no element children; unchanged text causes no work for the browser. */
+/* Sets the text of an element that has no element children; unchanged text causes no work for the browser. Unknown text is a
+ * dash. */
 function setText(element, text) {
-  const value = String(text);
+  const value = text === null || text === undefined ? DASH : String(text);
   if (element.childElementCount > 0 || element.textContent !== value) element.textContent = value;
 }
 
@@ -206,11 +207,17 @@ function setBar(bar, fraction) {
   bar.firstChild.style.width = `${(100 * Math.min(Math.max(fraction || 0, 0), 1)).toFixed(1)}%`;
 }
 
-/* Draws values as a line over time into `parent`, from 0 to the largest; null is a gap. `level` is a dashed line. */
-function drawSparkline(parent, values, level = null) {
-  if (!parent.firstChild)
-    parent.append(makeSvg("svg", { class: "spark", "aria-hidden": "true", preserveAspectRatio: "none" }, makeSvg("path"), makeSvg("line")));
+const HISTORY_SECONDS = 120;
+
+/* Draws the values of the last seconds, newest last, as a line into `parent`, from 0 to the largest; null is a gap. `level`
+ * is a dashed line. */
+function drawSparkline(parent, history, level = null) {
+  if (!parent.firstChild) {
+    const properties = { class: "spark", "aria-hidden": "true", preserveAspectRatio: "none", viewBox: `0 0 ${HISTORY_SECONDS - 1} 20` };
+    parent.append(makeSvg("svg", properties, makeSvg("path"), makeSvg("line")));
+  }
   const svg = parent.firstChild;
+  const values = [...Array(Math.max(HISTORY_SECONDS - history.length, 0)).fill(null), ...history.slice(-HISTORY_SECONDS)];
   const known = values.filter(isNumber);
   const largest = Math.max(...known, level || 0) || 1;
   const y = (value) => (19 - 18 * value / largest).toFixed(2);
@@ -220,7 +227,6 @@ function drawSparkline(parent, values, level = null) {
     if (isNumber(value)) path += `${isOpen ? "L" : "M"}${x} ${y(value)}`;
     isOpen = isNumber(value);
   });
-  setAttribute(svg, "viewBox", `0 0 ${Math.max(values.length - 1, 1)} 20`);
   setAttribute(svg.firstChild, "d", path);
   const line = svg.lastChild;
   line.toggleAttribute("hidden", !isNumber(level));

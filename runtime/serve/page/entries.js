@@ -69,7 +69,8 @@ function showEntries(all) {
   const hasReference = one.rows.some((row) => isNumber(row.reference_fraction));
   byId("entries-which-label").hidden = entries.all.length < 2;
   setText(byId("entries-title"), `Rates by ${label}`);
-  setText(byId("entries-doc"), [entries.all.length < 2 ? `${one.output}.${one.field}` : "", one.doc, one.unit && `unit: ${one.unit}`].filter(Boolean).join(": "));
+  const name = entries.all.length < 2 ? `${one.output}.${one.field}` : "";
+  setText(byId("entries-doc"), `${[name, one.doc].filter(Boolean).join(": ")}${one.unit ? ` (unit: ${one.unit})` : ""}`);
   const scroll = section.querySelector(".scroll");
   if (!entries.table || entries.label !== label) {
     scroll.replaceChildren();
@@ -77,11 +78,13 @@ function showEntries(all) {
     entries.label = label;
   }
   entries.table.element.classList.toggle("no-reference", !hasReference);
-  setText(byId("entries-key"), hasReference
-    ? `Ratio to the reference: ▲ above, ▼ below by at least ${SIGMA_NOTABLE} σ; ▲▲, ▼▼ by at least ${SIGMA_STRONG} σ and ${100 * RATIO_STRONG} %.` : "");
+  byId("entries-key").hidden = !hasReference;
+  setText(byId("entries-key"), `Ratio to the reference: ▲ above, ▼ below by at least ${SIGMA_NOTABLE} σ; ` +
+    `▲▲, ▼▼ by at least ${SIGMA_STRONG} σ and ${100 * RATIO_STRONG} %.`);
   const words = byId("entries-filter").value.trim().toLowerCase().split(/\s+/);
   const shown = one.rows.filter((row) => words.every((word) => row.name.toLowerCase().includes(word)));
-  setText(byId("entries-shown"), shown.length < one.rows.length ? `${formatCount(shown.length)} of ${formatCount(one.rows.length)}` : formatCount(one.rows.length));
+  const part = shown.length < one.rows.length ? `${formatCount(shown.length)} of ` : "";
+  setText(byId("entries-shown"), part + formatCount(one.rows.length));
   entries.table.update(shown, (row) => row.name);
 }
 

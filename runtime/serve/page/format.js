@@ -66,6 +66,9 @@ function formatDate(date) {
 
 const formatTime = (date) => `${date.toISOString().slice(11, 19)} UTC`;
 
+/* The name of a graph file without folder and suffix. */
+const formatGraph = (name) => (name ? name.replace(/^.*\//, "").replace(/\.yaml$/, "") : "Sluice");
+
 const formatEvent = (event) => (event ? `run ${event.run}, event ${event.number}` : DASH);
 
 const plural = (count, one, many = `${one}s`) => `${formatCount(count)} ${count === 1 ? one : many}`;

@@ -5,15 +5,21 @@ const SMALL = { width: 330, height: 206, most: 10 };
 const LARGE = { width: 1000, height: 560, most: Infinity };
 const HIDDEN_PERIOD_MS = 10000; // how often to look for histograms while there are none
 
-const histograms = { all: [], figures: new Map(), reference: new Map(), referenceEvents: 0, events: 0, isVisible: false, asked: 0, zoomed: null };
+const histograms = {
+  all: [], figures: new Map(), reference: new Map(), referenceEvents: 0, events: 0, isVisible: false, asked: 0, zoomed: null,
+};
 
-const areHistogramsWanted = () => !document.hidden &&
-  (histograms.isVisible || histograms.zoomed !== null || (byId("histograms").hidden && Date.now() - histograms.asked >= HIDDEN_PERIOD_MS));
+function areHistogramsWanted() {
+  const isTimeToLook = byId("histograms").hidden && Date.now() - histograms.asked >= HIDDEN_PERIOD_MS;
+  return !document.hidden && (histograms.isVisible || histograms.zoomed !== null || isTimeToLook);
+}
 
 function viewOf(size) {
   const isScaled = byId("histograms-scaled").checked && histograms.referenceEvents > 0;
-  return { ...size, log: byId("histograms-log").checked, errors: byId("histograms-errors").checked, deviation: byId("histograms-deviation").checked,
-    factor: isScaled ? histograms.events / histograms.referenceEvents : 1 };
+  return {
+    ...size, log: byId("histograms-log").checked, errors: byId("histograms-errors").checked,
+    deviation: byId("histograms-deviation").checked, factor: isScaled ? histograms.events / histograms.referenceEvents : 1,
+  };
 }
 
 /* The reference of a histogram, and why there is none to draw. */
@@ -117,7 +123,8 @@ function readZoom(event) {
   const histogram = histogramOf(histograms.zoomed);
   if (!plot || !histogram) return;
   const box = plot.getBoundingClientRect();
-  const text = readBin(histogram, referenceOf(histogram)[0], viewOf(LARGE), (event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
+  const [x, y] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+  const text = readBin(histogram, referenceOf(histogram)[0], viewOf(LARGE), x, y);
   setText(byId("zoom-readout"), text || " ");
 }
 

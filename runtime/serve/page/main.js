@@ -12,12 +12,19 @@ async function loadReference(reference) {
   if (!(await resource.request())) page.reference = undefined; // the next status tries again
 }
 
-function showStatus(status) {
+/* Lists and drawings that a status may leave out. */
+const NOTHING = {
+  alarms: [], entries: [], totals: [], errors: [], truncations: [], times: { threads: [], device: [] }, budgets: [], configurations: [],
+  outputs: [], disks: [], links: [], log: [], drawings: { sinks: [], names: [] }, reference: null, follow: null,
+};
+
+function showStatus(value) {
+  const status = { ...NOTHING, ...value };
   page.status = status;
   histograms.events = status.events || 0;
   for (const show of [
     () => showState(status), () => showHead(status), () => showAlarms(status.alarms), () => showEntries(status.entries),
-    () => showTables(status), () => showReference(status.reference), () => showLog(status.log), () => showFollow(status.follow),
+    () => showTables(status), () => showDifferences(status.reference), () => showLog(status.log), () => showFollow(status.follow),
     () => showRun(status), () => showDrawings(status.drawings), () => loadReference(status.reference),
   ]) {
     try {

@@ -29,7 +29,12 @@ function logTicks(lower, upper) {
   return found;
 }
 
-const tickText = (value) => (Math.abs(value) >= 1e4 ? joined(withPrefix(value, "")).replace(/\.?0+(?= |$)/, "").replace(" ", "") : formatNumber(value, 4));
+/* 12,500 is 12.5k. */
+function tickText(value) {
+  if (Math.abs(value) < 1e4) return formatNumber(value, 4);
+  const [number, prefix] = withPrefix(value, "");
+  return (number.includes(".") ? number.replace(/\.?0+$/, "") : number) + prefix;
+}
 
 function linearScale(lower, upper, from, to) {
   const scale = (value) => from + (to - from) * (value - lower) / (upper - lower);
@@ -55,6 +60,8 @@ function countScale(values, isLog, from, to) {
   const step = ticks(0, largest * 1.04, 8)[1] || largest;
   return linearScale(0, Math.ceil((largest * 1.04) / step) * step, from, to);
 }
+
+const withUnit = (text, axis) => (axis.unit ? `${text} ${axis.unit}` : text);
 
 function axisText(axis) {
   return `${axis.field || axis.label || ""}${axis.unit ? ` [${axis.unit}]` : ""}`;
@@ -114,7 +121,7 @@ function drawSteps(histogram, reference, view) {
   const x = linearScale(axis.lower, axis.upper, MARGIN.left, view.width - MARGIN.right);
   const y = countScale([...tops, ...scaled], view.log, view.height - MARGIN.bottom, MARGIN.top);
   const svg = makeSvg("svg", { viewBox: `0 0 ${view.width} ${view.height}`, "aria-hidden": "true" }, 
-    ...drawAxes(view, x, y, axisText(axis), `entries / ${formatNumber((axis.upper - axis.lower) / axis.bins, 3)}${axis.unit ? ` ${axis.unit}` : ""}`, MARGIN.right));
+    ...drawAxes(view, x, y, axisText(axis), `entries / ${withUnit(formatNumber((axis.upper - axis.lower) / axis.bins, 3), axis)}`, MARGIN.right));
   const steps = stepsPath(counts, x, y, edge);
   svg.append(makeSvg("path", { class: "area", d: steps }), makeSvg("path", { class: "steps", d: steps }));
   if (view.errors) svg.append(makeSvg("path", { class: "bars", d: errorsPath(counts, x, y, edge) }));
@@ -183,7 +190,7 @@ function drawMap(histogram, reference, view) {
     svg.append(makeSvg("rect", { x: left + 8, width: 9, height: (bottom - MARGIN.top) / steps + 0.5,
       y: bottom - (i + 1) * (bottom - MARGIN.top) / steps, fill: `rgb(${colourOf((i + 0.5) / steps, stops)})` }));
   for (const value of level.isLog ? logTicks(level.lower, level.upper) : ticks(level.lower, level.upper, view.height / 45))
-    svg.append(makeSvg("text", { x: left + 20, y: level(value) + 3.5 }, stops === colours.deviation ? `${tickText(value)} σ` : tickText(value)));
+    svg.append(makeSvg("text", { x: left + 20, y: level(value) + 3.5 }, tickText(value) + (stops === colours.deviation ? " σ" : "")));
   return makePlot(view, svg, drawBins(histogram, view, (i, j) => {
     const value = valueAt(i, j);
     return value === null ? null : colourOf(colour(value), stops);
@@ -253,7 +260,8 @@ function readBin(histogram, reference, view, fractionX, fractionY) {
   if (i < 0 || i >= histogram.x.bins || (histogram.y && (j < 0 || j >= histogram.y.bins))) return "";
   const range = (axis, bin) => {
     const width = (axis.upper - axis.lower) / axis.bins;
-    return `${axis.field} ${formatNumber(axis.lower + bin * width)} to ${formatNumber(axis.lower + (bin + 1) * width)}${axis.unit ? ` ${axis.unit}` : ""}`;
+    const [from, to] = [bin, bin + 1].map((i) => formatNumber(axis.lower + i * width));
+    return `${axis.field} ${from} to ${withUnit(to, axis)}`;
   };
   const at = (h) => (h.y ? h.counts[j][i] : h.counts[i]);
   const expected = reference ? `, reference ${formatNumber(at(reference) * view.factor)}` : "";

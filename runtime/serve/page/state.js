@@ -11,14 +11,17 @@ const STATE_WORDS = {
 
 /* The state as the operator sees it: {kind, text}. An ended run publishes nothing new. */
 function stateOf(status) {
-  const since = connection.answered ? `${formatTime(connection.answered)} (${formatDuration((Date.now() - connection.answered) / 1000, 0)})` : null;
+  const silentSeconds = (Date.now() - connection.answered) / 1000;
+  const since = connection.answered ? `${formatTime(connection.answered)} (${formatDuration(silentSeconds, 0)})` : null;
   const isEnded = status && status.state === "ended";
   const isSilent = connection.fault && !(isEnded && connection.fault.startsWith("the server answers"));
-  if (isSilent && isEnded) return { kind: "ended", text: `ended: ${status.status || "status unknown"}; page not served since ${since}` };
+  const end = isEnded ? `ended: ${status.status || "status unknown"}` : "";
+  if (isSilent && isEnded) return { kind: "ended", text: `${end}; page not served since ${since}` };
   if (isSilent) return { kind: "silent", text: since ? `no answer from the run since ${since}` : "no answer from the run" };
   if (!status) return { kind: "connecting", text: "connecting" };
-  if (isEnded) return { kind: status.status === "ok" ? "ended" : "failed", text: `ended: ${status.status || "status unknown"}` };
-  if (status.state === "waiting") return { kind: "waiting", text: `waiting for input for ${formatDuration(status.waiting_seconds, 0)}` };
+  if (isEnded) return { kind: ["ok", "interrupted"].includes(status.status) ? "ended" : "failed", text: end };
+  if (status.state === "waiting")
+    return { kind: "waiting", text: `waiting for input for ${formatDuration(status.waiting_seconds, 0)}` };
   return { kind: "running", text: status.state };
 }
 
@@ -33,7 +36,7 @@ function showState(status) {
   state.title = connection.fault || "";
   const active = status ? status.alarms.filter((alarm) => alarm.active).length : 0;
   const shown = kind === "silent" ? "no answer" : kind === "failed" ? "failed" : status ? status.state : "connecting";
-  const title = `${active ? `(${plural(active, "alarm")}) ` : ""}${shown} · ${(status && status.graph.name) || "Sluice"}`;
+  const title = `${active ? `(${plural(active, "alarm")}) ` : ""}${shown} · ${status ? formatGraph(status.graph.name) : "Sluice"}`;
   if (document.title === title) return;
   document.title = title;
   setText(byId("announcement"), title); // to screen readers, which would read the seconds of #state each second
@@ -50,7 +53,8 @@ function showProgress(progress, seconds) {
 }
 
 function showHead(status) {
-  setText(byId("graph"), status.graph.name || "Sluice");
+  setText(byId("graph"), formatGraph(status.graph.name));
+  byId("graph").title = status.graph.name || "";
   const where = [status.host, [status.device, status.device_description].filter(Boolean).join(": ")];
   setText(byId("where"), where.filter(Boolean).join(" · "));
   setText(byId("rate"), joined(formatRate(status.rate_hz)));

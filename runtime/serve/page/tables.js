@@ -98,12 +98,28 @@ function showTables(status) {
   for (const one of TABLES) byId(one.id).hidden = !filled.has(one.id);
 }
 
-function showReference(reference) {
-  if (!reference) return;
-  const files = `Reference: ${reference.files.join(", ")}, ${plural(reference.events, "event")}, ${formatDate(reference.started)}.`;
-  const shown = reference.differences.length;
-  const cut = reference.differences_total > shown ? ` The first ${formatCount(shown)} of ${formatCount(reference.differences_total)} settings that differ.` : "";
-  setText(byId("differences").querySelector(".note"), files + cut);
+/* States how many of the settings that differ are shown. */
+function showDifferences(reference) {
+  const note = byId("differences").querySelector(".note");
+  note.hidden = !reference || reference.differences_total <= reference.differences.length;
+  if (!note.hidden)
+    setText(note, `The first ${formatCount(reference.differences.length)} of ${formatCount(reference.differences_total)} settings that differ.`);
+}
+
+function referenceText(reference) {
+  if (!reference) return null;
+  const started = reference.started ? `, started ${formatDate(reference.started)}` : "";
+  return `${reference.files.join(", ")}, ${plural(reference.events, "event")}${started}`;
+}
+
+function graphText(graph) {
+  const settings = isNumber(graph.settings) ? plural(graph.settings, "setting") : null;
+  return [graph.name, graph.digest && `digest ${graph.digest}`, settings].filter(Boolean).join(", ");
+}
+
+function planText(plan) {
+  if (!plan) return null;
+  return `arena ${joined(formatBytes(plan.arena_bytes))} per slot, ${plural(plan.changes, "change")}, ${plural(plan.retries, "retry", "retries")}`;
 }
 
 function showLog(log) {
@@ -140,9 +156,10 @@ function showRun(status) {
     ["started", formatDate(status.started)],
     ["process", status.process ? `${status.process} on ${status.host}` : null],
     ["version", [sluice.version, sluice.commit && `commit ${sluice.commit.slice(0, 12)}`].filter(Boolean).join(", ")],
-    ["graph", `${graph.name}, digest ${graph.digest}, ${plural(graph.settings, "setting")}`],
+    ["graph", graphText(graph)],
+    ["reference", referenceText(status.reference)],
     ["slots", formatCount(status.slots)],
-    ["memory plan", plan ? `arena ${joined(formatBytes(plan.arena_bytes))} per slot, ${plural(plan.changes, "change")}, ${plural(plan.retries, "retry", "retries")}` : null],
+    ["memory plan", planText(plan)],
     ["power", powerText(status.energy)],
   ]);
 }
