@@ -129,7 +129,7 @@ static int32_t inherited_from(const struct sl_draft *draft, const struct sl_node
 static int inputs_unknown(const struct sl_draft *draft, const struct sl_node *node) {
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *input = &node->algorithm->members[m];
-    if (input->kind == SL_MEMBER_FIELD) return 1; /* a reference that was not resolved */
+    if (input->kind == SL_MEMBER_FIELD && !(input->flags & SL_FLAG_OPTIONAL)) return 1; /* it was not resolved */
     if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_LIST)) continue;
     const int32_t from = inherited_from(draft, node, m);
     if (node->inputs[m].count == 0 && (input->flags & SL_FLAG_OPTIONAL) == 0) return 1;

@@ -38,7 +38,7 @@ static double edge_of(const struct axis *a, uint32_t i) {
 
 /* Index of the counter of a value: the number of edges that are not above it. */
 static uint32_t entry_of(const struct axis *a, double value) {
-  if (!isfinite(value)) return GENERIC_NOT_FINITE(a->bins);
+  if (!isfinite(value)) return SL_AXIS_NOT_FINITE(a->bins);
   uint32_t begin = 0, end = a->bins + 1;
   while (begin < end) {
     const uint32_t middle = (begin + end) / 2;
@@ -94,7 +94,7 @@ static void make_many(void) {
 
 /* Runs on a list of every `every`-th event. */
 static void assert_many(const struct axis *a, uint32_t every) {
-  uint32_t *expected = calloc(a->bins + GENERIC_EXTRA_BINS, sizeof *expected);
+  uint32_t *expected = calloc(a->bins + SL_AXIS_BESIDE, sizeof *expected);
   uint32_t list[EVENTS], length = 0;
   struct sl_test *t = histogram("x", x, MANY, a);
   assert_non_null(expected);
@@ -105,7 +105,7 @@ static void assert_many(const struct axis *a, uint32_t every) {
     for (uint32_t i = offsets[e]; i < offsets[e + 1]; i++) expected[entry_of(a, (double)x[i])]++;
   }
   if (every > 1) sl_test_list(t, list, length);
-  assert_counts(t, expected, a->bins + GENERIC_EXTRA_BINS);
+  assert_counts(t, expected, a->bins + SL_AXIS_BESIDE);
   free(expected);
 }
 
@@ -128,7 +128,7 @@ static void edges_belong_to_the_bin_above(void **state) {
   (void)state;
   const struct axis a = {10, 0, 1};
   double values[64];
-  uint32_t expected[10 + GENERIC_EXTRA_BINS] = {0}, count = 0;
+  uint32_t expected[10 + SL_AXIS_BESIDE] = {0}, count = 0;
   for (uint32_t i = 0; i <= a.bins; i++) {
     values[count++] = edge_of(&a, i);
     expected[1 + i]++;
@@ -140,12 +140,12 @@ static void edges_belong_to_the_bin_above(void **state) {
   values[count++] = -0.0;
   expected[1]++;
   values[count++] = -1e308;
-  expected[GENERIC_BELOW]++;
+  expected[SL_AXIS_BELOW]++;
   values[count++] = 1e308;
-  expected[GENERIC_ABOVE(10)]++;
+  expected[SL_AXIS_ABOVE(10)]++;
   struct sl_test *t = histogram("height", values, count, &a);
   sl_test_events(t, count);
-  assert_counts(t, expected, a.bins + GENERIC_EXTRA_BINS);
+  assert_counts(t, expected, a.bins + SL_AXIS_BESIDE);
 }
 
 static void values_that_are_not_finite_are_counted_separately(void **state) {
@@ -205,7 +205,7 @@ static struct sl_test *pairs(const char *x_field, const void *xs, const char *y_
 
 static void assert_pairs(const struct axis *ax, const struct axis *ay) {
   enum { PAIRS = 40000 };
-  const uint32_t row = ax->bins + GENERIC_EXTRA_BINS, entries = row * (ay->bins + GENERIC_EXTRA_BINS);
+  const uint32_t row = ax->bins + SL_AXIS_BESIDE, entries = row * (ay->bins + SL_AXIS_BESIDE);
   uint32_t some[41] = {0}, *expected = calloc(entries, sizeof *expected);
   const float *y = x + PAIRS;
   assert_non_null(expected);
