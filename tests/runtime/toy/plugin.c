@@ -13,6 +13,7 @@ SL_DECLARE(join);
 SL_DECLARE(vote);
 SL_DECLARE(pick);
 SL_DECLARE(mix);
+SL_DECLARE(spread);
 
 #ifdef SL_TARGET_CPU
 SL_DECLARE(source);
@@ -29,5 +30,6 @@ static const struct sl_algorithm *const algorithms[] = {
 #endif
     SL_ENTRY(select), SL_ENTRY(scale),   SL_ENTRY(expand), SL_ENTRY(split), SL_ENTRY(totals), SL_ENTRY(sum),
     SL_ENTRY(weigh),  SL_ENTRY(look_up), SL_ENTRY(join),   SL_ENTRY(vote),  SL_ENTRY(pick),   SL_ENTRY(mix),
+    SL_ENTRY(spread),
 };
 SL_PLUGIN("toy", "1.0", "simple algorithms to test the executor");
