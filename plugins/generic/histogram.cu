@@ -6,15 +6,15 @@
 #include "histogram_axis.h"
 
 #define SL_ARGS histogram_args
-#define HISTOGRAM(M)                                                                                               \
-  M(FIELD_REF, of, "", "field with the values that are counted")                                                   \
-  M(OPTIONAL_FIELD_REF, selected, of, "u8 u16 u32",                                                                \
-    "field that selects the values, by event or by item of `of`: those where it is not 0; not set: all")            \
-  M(OUT, histogram, generic_histogram, "the counts", SL_HISTOGRAM(title, of, bins, lower, upper)) \
-  M(U32, bins, 100, 1, 1000000, "", "number of bins of equal width between the limits")                            \
-  M(F64, lower, 0, -LARGEST, LARGEST, "", "lower limit in the unit of the field, inclusive")                       \
-  M(F64, upper, 1, -LARGEST, LARGEST, "", "upper limit in the unit of the field, exclusive")                       \
-  M(STRING, title, "", "title of pictures and tables; empty: doc string of the field")                             \
+#define HISTOGRAM(M)                                                                                     \
+  M(FIELD_REF, of, "", "field with the values that are counted")                                         \
+  M(OPTIONAL_FIELD_REF, selected, of, "u8 u16 u32",                                                      \
+    "field that selects the values, by event or by item of `of`: those where it is not 0; not set: all") \
+  M(OUT, histogram, generic_histogram, "the counts", SL_HISTOGRAM(title, of, bins, lower, upper))        \
+  M(U32, bins, 100, 1, 1000000, "", "number of bins of equal width between the limits")                  \
+  M(F64, lower, 0, -LARGEST, LARGEST, "", "lower limit in the unit of the field, inclusive")             \
+  M(F64, upper, 1, -LARGEST, LARGEST, "", "upper limit in the unit of the field, exclusive")             \
+  M(STRING, title, "", "title of pictures and tables; empty: doc string of the field")                   \
   M(COMPUTED, axis, struct histogram_axis, "the bins")
 SL_ARGUMENTS(histogram, HISTOGRAM);
 

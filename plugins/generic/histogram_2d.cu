@@ -8,21 +8,21 @@
 enum { ENTRIES_MAX = 1 << 20, UNEQUAL = 1 };
 
 #define SL_ARGS histogram_2d_args
-#define HISTOGRAM_2D(M)                                                                                               \
-  M(FIELD_REF, x, "", "to the right")                                                                                 \
-  M(FIELD_REF, y, "", "field of the vertical axis, with as many values per event as x")                               \
-  M(OPTIONAL_FIELD_REF, selected, x, "u8 u16 u32",                                                                    \
-    "field that selects the pairs, by event or by item of x: those where it is not 0; not set: all")                   \
-  M(OUT, histogram, generic_histogram_2d, "the counts",                                                               \
-    SL_HISTOGRAM_2D(title, x, x_bins, x_lower, x_upper, y, y_bins, y_lower, y_upper)) \
-  M(U32, x_bins, 50, 1, 1000000, "", "number of bins of x, of equal width between its limits")                        \
-  M(F64, x_lower, 0, -LARGEST, LARGEST, "", "lower limit of x in the unit of its field, inclusive")                   \
-  M(F64, x_upper, 1, -LARGEST, LARGEST, "", "upper limit of x in the unit of its field, exclusive")                   \
-  M(U32, y_bins, 50, 1, 1000000, "", "number of bins of y, of equal width between its limits")                        \
-  M(F64, y_lower, 0, -LARGEST, LARGEST, "", "lower limit of y in the unit of its field, inclusive")                   \
-  M(F64, y_upper, 1, -LARGEST, LARGEST, "", "upper limit of y in the unit of its field, exclusive")                   \
-  M(STRING, title, "", "title of pictures and tables; empty: doc strings of the fields")                              \
-  M(COMPUTED, x_axis, struct histogram_axis, "the bins of x")                                                         \
+#define HISTOGRAM_2D(M)                                                                              \
+  M(FIELD_REF, x, "", "to the right")                                                                \
+  M(FIELD_REF, y, "", "field of the vertical axis, with as many values per event as x")              \
+  M(OPTIONAL_FIELD_REF, selected, x, "u8 u16 u32",                                                   \
+    "field that selects the pairs, by event or by item of x: those where it is not 0; not set: all") \
+  M(OUT, histogram, generic_histogram_2d, "the counts",                                              \
+    SL_HISTOGRAM_2D(title, x, x_bins, x_lower, x_upper, y, y_bins, y_lower, y_upper))                \
+  M(U32, x_bins, 50, 1, 1000000, "", "number of bins of x, of equal width between its limits")       \
+  M(F64, x_lower, 0, -LARGEST, LARGEST, "", "lower limit of x in the unit of its field, inclusive")  \
+  M(F64, x_upper, 1, -LARGEST, LARGEST, "", "upper limit of x in the unit of its field, exclusive")  \
+  M(U32, y_bins, 50, 1, 1000000, "", "number of bins of y, of equal width between its limits")       \
+  M(F64, y_lower, 0, -LARGEST, LARGEST, "", "lower limit of y in the unit of its field, inclusive")  \
+  M(F64, y_upper, 1, -LARGEST, LARGEST, "", "upper limit of y in the unit of its field, exclusive")  \
+  M(STRING, title, "", "title of pictures and tables; empty: doc strings of the fields")             \
+  M(COMPUTED, x_axis, struct histogram_axis, "the bins of x")                                        \
   M(COMPUTED, y_axis, struct histogram_axis, "the bins of y")
 SL_ARGUMENTS(histogram_2d, HISTOGRAM_2D);
 

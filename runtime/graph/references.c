@@ -136,7 +136,8 @@ void sl_draft_references(struct sl_draft *draft, uint32_t index) {
     const struct sl_tree *text = sl_tree_get(set, members[m].name);
     if (text != NULL && !(sl_tree_is_null(text) && (members[m].flags & SL_FLAG_OPTIONAL)))
       resolve(draft, node, m, text, &members[m]);
-    else if (!(members[m].flags & SL_FLAG_OPTIONAL) && !sl_tree_was_refused(set, members[m].name) && !sl_tree_was_refused(draft->nodes[index].tree, "set"))
+    else if (!(members[m].flags & SL_FLAG_OPTIONAL) && !sl_tree_was_refused(set, members[m].name) &&
+             !sl_tree_was_refused(draft->nodes[index].tree, "set"))
       sl_report_error(draft->reader, draft->nodes[index].mark, node->name,
                       sl_arena_format(arena, "set it: `set: { %s: NODE.FIELD }`", members[m].name),
                       "%s needs the field `%s`", node->use, members[m].name);
@@ -144,7 +145,8 @@ void sl_draft_references(struct sl_draft *draft, uint32_t index) {
   node->algorithm = own;
 }
 
-/* -------------------------------------------------------------------------------------- references to the same items */
+/* -------------------------------------------------------------------------------------- references to the same items
+ */
 
 /* The port whose items an output has: the output itself, or the port whose offsets it shares, through all nodes. */
 static struct sl_port items_of(const struct sl_graph *graph, struct sl_port port) {
@@ -153,7 +155,8 @@ static struct sl_port items_of(const struct sl_graph *graph, struct sl_port port
     const char *shares = node->algorithm->members[port.member].shares;
     if (shares == NULL) return port;
     const int32_t m = sl_member_index(node->algorithm, shares);
-    port = node->algorithm->members[m].kind == SL_MEMBER_OUT ? (struct sl_port){port.node, m} : node->inputs[m].ports[0];
+    port =
+        node->algorithm->members[m].kind == SL_MEMBER_OUT ? (struct sl_port){port.node, m} : node->inputs[m].ports[0];
   }
 }
 
@@ -171,9 +174,9 @@ static const char *items_difference(struct sl_draft *draft, const struct sl_node
                            member->collection->name, field->width);
   if (field->shape == SL_SHAPE_CODE_PER_EVENT) return NULL;
   if (field->shape != SL_SHAPE_CODE_PER_ITEM || field_of(other)->shape != SL_SHAPE_CODE_PER_ITEM)
-    return sl_arena_format(r->arena, "needs values per event, or per item if `%s` has values per item, but `%s` is %s and `%s` is %s",
-                           other->name, member->name, sl_shape_name(field->shape), other->name,
-                           sl_shape_name(field_of(other)->shape));
+    return sl_arena_format(
+        r->arena, "needs values per event, or per item if `%s` has values per item, but `%s` is %s and `%s` is %s",
+        other->name, member->name, sl_shape_name(field->shape), other->name, sl_shape_name(field_of(other)->shape));
   const struct sl_port own = node->inputs[reference].ports[0], others = node->inputs[of].ports[0];
   const struct sl_port owner = items_of(draft->graph, own), expected = items_of(draft->graph, others);
   if (owner.node == expected.node && owner.member == expected.member) return NULL;
@@ -190,7 +193,8 @@ void sl_draft_same_items(struct sl_draft *draft) {
       const char *reason =
           items_difference(draft, node, (int32_t)m, sl_member_index(node->algorithm, reference->items_of));
       const struct sl_tree *text = sl_tree_get(sl_tree_get(draft->nodes[n].tree, "set"), reference->name);
-      if (reason != NULL) sl_report_error(draft->reader, text->mark, node->name, NULL, "`%s` %s", reference->name, reason);
+      if (reason != NULL)
+        sl_report_error(draft->reader, text->mark, node->name, NULL, "`%s` %s", reference->name, reason);
     }
   }
 }

@@ -157,10 +157,10 @@ static int check_histogram(const struct checker *c) {
   const struct sl_collection *collection = m->collection;
   const struct sl_axis_members *axes = m->axes;
   const uint32_t count = axes[1].field ? 2 : 1;
-  if (!axes[0].field)
-    return axes[1].field || m->title ? checker_refuse(c, "histogram: it has no first axis") : SL_OK;
+  if (!axes[0].field) return axes[1].field || m->title ? checker_refuse(c, "histogram: it has no first axis") : SL_OK;
   for (uint32_t a = 0; a < count; a++) {
-    if (!is_member(c, axes[a].field, SL_MEMBER_FIELD, 0) || c->algorithm->members[sl_member_index(c->algorithm, axes[a].field)].flags)
+    if (!is_member(c, axes[a].field, SL_MEMBER_FIELD, 0) ||
+        c->algorithm->members[sl_member_index(c->algorithm, axes[a].field)].flags)
       return checker_refuse(c, "histogram: %s is no field reference that a graph must set", axes[a].field);
     if (!is_member(c, axes[a].bins, SL_MEMBER_PROPERTY, SL_TYPE_u32))
       return checker_refuse(c, "histogram: %s is no property of type u32", axes[a].bins ? axes[a].bins : "NULL");
@@ -175,8 +175,9 @@ static int check_histogram(const struct checker *c) {
                         collection->fields[0].type != SL_TYPE_i64;
   if (!is_counts) return checker_refuse(c, "histogram: totals with one field, of type u32 or u64, are expected");
   const struct sl_term *terms = m->capacity.terms;
-  const int is_sized = (count == 1 || m->capacity.combine == SL_COMBINE_PRODUCT) && is_bins_term(&terms[0], axes[0].bins) &&
-                       (count == 1 || is_bins_term(&terms[1], axes[1].bins)) && terms[count].kind == SL_TERM_NONE;
+  const int is_sized = (count == 1 || m->capacity.combine == SL_COMBINE_PRODUCT) &&
+                       is_bins_term(&terms[0], axes[0].bins) && (count == 1 || is_bins_term(&terms[1], axes[1].bins)) &&
+                       terms[count].kind == SL_TERM_NONE;
   return is_sized ? SL_OK : checker_refuse(c, "histogram: its capacity is not that of SL_HISTOGRAM");
 }
 

@@ -1,4 +1,5 @@
-/* histograms_json.h: the histograms of a run, as JSON in the form of output.histogram_sink (plugins/output/README.md). */
+/* histograms_json.h: the histograms of a run, as JSON in the form of output.histogram_sink (plugins/output/README.md).
+ */
 #ifndef SL_HISTOGRAMS_JSON_H
 #define SL_HISTOGRAMS_JSON_H
 

@@ -13,15 +13,15 @@
 
 #include <cmocka.h>
 
-#define ANY_FIELDS(F)                             \
+#define ANY_FIELDS(F)                                      \
   F(height, f64, PER_EVENT, "mm", "one an event")          \
   F(small, i16, PER_EVENT_OF(3), "", "three")              \
   F(offsets, u32, OFFSETS, "", "first item")               \
   F(x, f32, PER_ITEM, "mm", "a float an item")             \
   F(y, f32, PER_ITEM, "mm", "another")                     \
-  F(word, u64, PER_ITEM, "", "an integer an item")          \
-  F(pair, f32, PER_ITEM_OF(2), "mm", "two floats an item")  \
-  F(is_good, u8, PER_ITEM, "", "selects items")             \
+  F(word, u64, PER_ITEM, "", "an integer an item")         \
+  F(pair, f32, PER_ITEM_OF(2), "mm", "two floats an item") \
+  F(is_good, u8, PER_ITEM, "", "selects items")            \
   F(passed, u32, PER_EVENT, "", "selects events")
 SL_COLLECTION(any_collection, ANY_FIELDS, "fields of several shapes");
 

@@ -391,7 +391,7 @@ static void use_two_counts(void) {
 
 static void histograms(void **state) {
   (void)state;
-#define COUNTS "algorithm scale: member counts: histogram: "
+#define COUNTS                          "algorithm scale: member counts: histogram: "
 #define HISTOGRAM_REFUSED(change, text) REFUSED("scale", (use_histogram(), (change)), text)
   begin("scale");
   use_histogram();
@@ -412,10 +412,12 @@ static void histograms(void **state) {
   HISTOGRAM_REFUSED(member("counts")->capacity.combine = SL_COMBINE_SUM,
                     COUNTS "its capacity is not that of SL_HISTOGRAM");
   HISTOGRAM_REFUSED(member("counts")->capacity.terms[1].add = 2, COUNTS "its capacity is not that of SL_HISTOGRAM");
-  HISTOGRAM_REFUSED(member("counts")->capacity.terms[0].of = "y_bins", COUNTS "its capacity is not that of SL_HISTOGRAM");
+  HISTOGRAM_REFUSED(member("counts")->capacity.terms[0].of = "y_bins",
+                    COUNTS "its capacity is not that of SL_HISTOGRAM");
   HISTOGRAM_REFUSED(member("counts")->axes[1].field = NULL, COUNTS "its capacity is not that of SL_HISTOGRAM");
 #define SELECTED "algorithm scale: member selected: has the items of "
-  HISTOGRAM_REFUSED(member("selected")->items_of = "z", SELECTED "z, which is no field reference that a graph must set");
+  HISTOGRAM_REFUSED(member("selected")->items_of = "z",
+                    SELECTED "z, which is no field reference that a graph must set");
   HISTOGRAM_REFUSED(member("selected")->items_of = "lower",
                     SELECTED "lower, which is no field reference that a graph must set");
   HISTOGRAM_REFUSED(member("selected")->items_of = "selected",

@@ -1,9 +1,8 @@
 /* histograms_test.c: the histograms of a run while it goes on: after each delivery they have the counts of the events
  * delivered so far, for any slots, slices and budgets; and their JSON.
  */
-#include "report/histograms_json.h"
-
 #include "numbers.h"
+#include "report/histograms_json.h"
 #include "results/outputs.h"
 #include "scratch.h"
 #include "session.h"
@@ -12,17 +11,17 @@
 
 #include <sluice/histogram.h>
 
-#define GRAPH_WITH(writer)                                                                                    \
-  "sluice: 1\n"                                                                                              \
-  "nodes:\n"                                                                                                 \
-  "  raw: { use: toy.source }\n"                                                                             \
-  "  sums: { use: toy.sum }\n"                                                                               \
-  "  scaled: { use: toy.scale, set: { factor: 2 } }\n"                                                       \
-  "  expanded: { use: toy.expand, in: { scaled: scaled } }\n"                                                \
+#define GRAPH_WITH(writer)                                                                                       \
+  "sluice: 1\n"                                                                                                  \
+  "nodes:\n"                                                                                                     \
+  "  raw: { use: toy.source }\n"                                                                                 \
+  "  sums: { use: toy.sum }\n"                                                                                   \
+  "  scaled: { use: toy.scale, set: { factor: 2 } }\n"                                                           \
+  "  expanded: { use: toy.expand, in: { scaled: scaled } }\n"                                                    \
   "  values: { use: toy.spread, set: { of: raw.value, bin_count: 8, from: 100, to: 900, title: \"a\\\"b\" } }\n" \
-  "  even: { use: toy.spread, set: { of: scaled.value, selected: raw.value, to: 2000 } }\n"                  \
-  "  counted: { use: toy.spread, set: { of: raw.value, selected: sums.count } }\n"                           \
-  writer "outputs: [expanded, values, even, counted]\n"
+  "  even: { use: toy.spread, set: { of: scaled.value, selected: raw.value, to: 2000 } }\n"                      \
+  "  counted: { use: toy.spread, set: { of: raw.value, selected: sums.count } }\n" writer                        \
+  "outputs: [expanded, values, even, counted]\n"
 #define GRAPH GRAPH_WITH("")
 
 enum { VALUES = 1, EVEN, COUNTED, OUTPUTS, ENTRIES_MAX = 13 };
@@ -200,9 +199,10 @@ static void a_selection_of_other_items_is_refused(void **state) {
   assert_refused("even.of=expanded.value",
                  "toy.yaml:8:63: error: node even: `selected` has the items of raw.numbers, but `of` has those of "
                  "expanded.expanded");
-  assert_refused("even.of=sums.sum",
-                 "`selected` needs values per event, or per item if `of` has values per item, but `selected` is PER_ITEM "
-                 "and `of` is PER_EVENT");
+  assert_refused(
+      "even.of=sums.sum",
+      "`selected` needs values per event, or per item if `of` has values per item, but `selected` is PER_ITEM "
+      "and `of` is PER_EVENT");
   assert_refused("counted.selected=sums.mean", "`selected` needs values of type u32, but mean of toy_sums is f32");
   assert_refused("counted.selected=raw.offset", "has no field `offset`");
 }

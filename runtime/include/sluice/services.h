@@ -19,9 +19,9 @@ enum {
 };
 struct sl_axis {
   uint32_t kind, bins;
-  const char *label; /* NUMERIC: name of the field, "pv.z"; CATEGORIES: what a name is, "line"; NONE: "" */
-  const char *unit, *doc;   /* of the field; "" for other axes */
-  double lower, upper;      /* NUMERIC: limits; bin i, from 0, begins at lower + i * ((upper - lower) / bins), inclusive */
+  const char *label;      /* NUMERIC: name of the field, "pv.z"; CATEGORIES: what a name is, "line"; NONE: "" */
+  const char *unit, *doc; /* of the field; "" for other axes */
+  double lower, upper; /* NUMERIC: limits; bin i, from 0, begins at lower + i * ((upper - lower) / bins), inclusive */
   const char *const *names; /* CATEGORIES; NULL for other axes */
 };
 /* Entries of a numeric axis of N bins: below the first bin, the bins, above the last bin, not finite. */

@@ -187,9 +187,9 @@ SL_KERNEL(spread_values, struct spread_args) {
       const uint64_t item = selected + (a.selected.offsets ? i - first : 0);
       if (a.selected.values && (uint32_t)sl_field_f64(&a.selected, item) % 2 != 0) continue;
       const double place = (sl_field_f64(&a.of, i) - a.from) / (a.to - a.from) * a.bin_count;
-      const uint32_t entry = place < 0                        ? SL_AXIS_BELOW
+      const uint32_t entry = place < 0                      ? SL_AXIS_BELOW
                              : place >= (double)a.bin_count ? SL_AXIS_ABOVE(a.bin_count)
-                                                              : 1 + (uint32_t)place;
+                                                            : 1 + (uint32_t)place;
       sl_total_add(&a.bins.counts[entry], 1);
     }
   }
