@@ -42,8 +42,8 @@ static SL_DEVICE uint32_t axis_entry(const struct histogram_axis *x, const struc
   return 1 + bin;
 }
 
-/* 1 if value `i` of the field `of`, whose values of the event begin at `begin`, is selected: always without `selected`,
- * else if the value of `selected` for the event, or for the item, is not 0. */
+/* 1 if value `i` of the field `of` is selected: always without `selected`, else if the value of `selected` for the
+ * event, or for the item, is not 0. begin: index of the event's first value. */
 static SL_DEVICE uint32_t is_selected(const struct sl_field_ref *selected, const struct sl_field_ref *of,
                                       uint32_t event, uint64_t begin, uint64_t i) {
   if (!selected->values) return 1;

@@ -148,7 +148,8 @@ void sl_draft_references(struct sl_draft *draft, uint32_t index) {
 /* -------------------------------------------------------------------------------------- references to the same items
  */
 
-/* The port whose items an output has: the output itself, or the port whose offsets it shares, through all nodes. */
+/* The port that defines the items of an output: the output itself, or the port with which it shares offsets, through
+ * all nodes. */
 static struct sl_port items_of(const struct sl_graph *graph, struct sl_port port) {
   for (;;) {
     const struct sl_node *node = &graph->nodes[port.node];

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* A histogram over the run: an output whose entries are bins (SL_HISTOGRAM), or one field of totals with named entries
+/* A histogram over the run: an output with bins as entries (SL_HISTOGRAM), or one field of totals with named entries
  * (SL_ENTRY_NAMES). sluice/histogram.h has functions for counts and statistics. */
 enum {
   SL_AXIS_NONE,      /* one entry: y of a histogram with one axis */
