@@ -154,7 +154,7 @@ static void report_difference(struct sl_draft *draft, uint32_t index, uint32_t f
 
 static void inherit(struct sl_draft *draft, uint32_t index) {
   struct sl_node *node = &draft->graph->nodes[index];
-  if (inputs_unknown(draft, node)) {
+  if (draft->nodes[index].lists_unknown || inputs_unknown(draft, node)) {
     draft->nodes[index].lists_unknown = 1;
     return;
   }

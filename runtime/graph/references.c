@@ -149,16 +149,19 @@ void sl_draft_references(struct sl_draft *draft, uint32_t index) {
  */
 
 /* The port that defines the items of an output: the output itself, or the port with which it shares offsets, through
- * all nodes. */
+ * all nodes. Node SL_NONE: unknown after an error. */
 static struct sl_port items_of(const struct sl_graph *graph, struct sl_port port) {
-  for (;;) {
+  while (port.node != SL_NONE) {
     const struct sl_node *node = &graph->nodes[port.node];
     const char *shares = node->algorithm->members[port.member].shares;
     if (shares == NULL) return port;
     const int32_t m = sl_member_index(node->algorithm, shares);
-    port =
-        node->algorithm->members[m].kind == SL_MEMBER_OUT ? (struct sl_port){port.node, m} : node->inputs[m].ports[0];
+    if (node->algorithm->members[m].kind == SL_MEMBER_OUT)
+      port.member = m;
+    else
+      port = node->inputs[m].count > 0 ? node->inputs[m].ports[0] : (struct sl_port){SL_NONE, SL_NONE};
   }
+  return port;
 }
 
 static const struct sl_field *field_of(const struct sl_member *reference) {
@@ -180,7 +183,8 @@ static const char *items_difference(struct sl_draft *draft, const struct sl_node
         other->name, member->name, sl_shape_name(field->shape), other->name, sl_shape_name(field_of(other)->shape));
   const struct sl_port own = node->inputs[reference].ports[0], others = node->inputs[of].ports[0];
   const struct sl_port owner = items_of(draft->graph, own), expected = items_of(draft->graph, others);
-  if (owner.node == expected.node && owner.member == expected.member) return NULL;
+  const int are_known = owner.node != SL_NONE && expected.node != SL_NONE;
+  if (!are_known || (owner.node == expected.node && owner.member == expected.member)) return NULL;
   return sl_arena_format(r->arena, "has the items of %s, but `%s` has those of %s", sl_port_name(draft, owner),
                          other->name, sl_port_name(draft, expected));
 }
@@ -188,14 +192,15 @@ static const char *items_difference(struct sl_draft *draft, const struct sl_node
 void sl_draft_same_items(struct sl_draft *draft) {
   for (uint32_t n = 0; n < draft->graph->node_count; n++) {
     const struct sl_node *node = &draft->graph->nodes[n];
-    for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    for (uint32_t m = 0; node->algorithm != NULL && m < node->algorithm->member_count; m++) {
       const struct sl_member *reference = &node->algorithm->members[m];
-      if (reference->items_of == NULL || (reference->flags & SL_FLAG_FIELD) == 0) continue;
-      const char *reason =
-          items_difference(draft, node, (int32_t)m, sl_member_index(node->algorithm, reference->items_of));
+      if (reference->items_of == NULL || node->inputs[m].count == 0) continue;
+      const int32_t of = sl_member_index(node->algorithm, reference->items_of);
+      const char *reason = node->inputs[of].count > 0 ? items_difference(draft, node, (int32_t)m, of) : NULL;
+      if (reason == NULL) continue;
       const struct sl_tree *text = sl_tree_get(sl_tree_get(draft->nodes[n].tree, "set"), reference->name);
-      if (reason != NULL)
-        sl_report_error(draft->reader, text->mark, node->name, NULL, "`%s` %s", reference->name, reason);
+      sl_report_error(draft->reader, text->mark, node->name, NULL, "`%s` %s", reference->name, reason);
+      draft->nodes[n].lists_unknown = 1; /* the event lists of these inputs need not agree */
     }
   }
 }

@@ -124,7 +124,7 @@ int sl_tree_is_all(const struct sl_tree *text);
  * allocated. */
 void sl_draft_references(struct sl_draft *draft, uint32_t index);
 /* Reports references that do not have the items that their table states (sl_member.items_of). On a graph without
- * errors and cycles. */
+ * cycles. */
 void sl_draft_same_items(struct sl_draft *draft);
 
 /* outputs.c: the source and the outputs. An output has the name of its node if it is the node's only output. */

@@ -18,10 +18,12 @@
   "  sums: { use: toy.sum }\n"                                                                                   \
   "  scaled: { use: toy.scale, set: { factor: 2 } }\n"                                                           \
   "  expanded: { use: toy.expand, in: { scaled: scaled } }\n"                                                    \
+  "  third: { use: toy.select, set: { modulus: 3 } }\n"                                                          \
+  "  some: { use: toy.expand, in: { scaled: scaled }, events: third }\n"                                         \
   "  values: { use: toy.spread, set: { of: raw.value, bin_count: 8, from: 100, to: 900, title: \"a\\\"b\" } }\n" \
   "  even: { use: toy.spread, set: { of: scaled.value, selected: raw.value, to: 2000 } }\n"                      \
   "  counted: { use: toy.spread, set: { of: raw.value, selected: sums.count } }\n" writer                        \
-  "outputs: [expanded, values, even, counted]\n"
+  "outputs: [expanded, values, even, counted, some]\n"
 #define GRAPH GRAPH_WITH("")
 
 enum { VALUES = 1, EVEN, COUNTED, OUTPUTS, ENTRIES_MAX = 13 };
@@ -197,12 +199,17 @@ static void a_selection_of_other_items_is_refused(void **state) {
                  "--set values.selected=expanded.value: error: node values: `selected` has the items of "
                  "expanded.expanded, but `of` has those of raw.numbers");
   assert_refused("even.of=expanded.value",
-                 "toy.yaml:8:63: error: node even: `selected` has the items of raw.numbers, but `of` has those of "
+                 "toy.yaml:10:63: error: node even: `selected` has the items of raw.numbers, but `of` has those of "
                  "expanded.expanded");
   assert_refused(
       "even.of=sums.sum",
       "`selected` needs values per event, or per item if `of` has values per item, but `selected` is PER_ITEM "
       "and `of` is PER_EVENT");
+  /* The items differ: that the event lists differ too is no second error. */
+  assert_refused(
+      "values.selected=some.value",
+      "--set values.selected=some.value: error: node values: `selected` has the items of some.expanded, but `of` "
+      "has those of raw.numbers");
   assert_refused("counted.selected=sums.mean", "`selected` needs values of type u32, but mean of toy_sums is f32");
   assert_refused("counted.selected=raw.offset", "has no field `offset`");
 }

@@ -110,5 +110,5 @@ refused("ks_mass.selected=Hlt1ODINLumi.accepted",
 refused("ks_mass.selected=Hlt1KsToPiPi.made_by",
         "`selected` needs values per event, item or subitem, but made_by of line_decisions is PER_SLICE")
 refused("ks_mass.selected=Hlt1KsToPiPi.accept", "`selected`: node `Hlt1KsToPiPi` (selections.ks_to_pipi) has no field `accept`")
-call("check", GRAPH, "--with", WITH, "--set", "ks_mass.selected=Hlt1ODINLumi.passed")  # by event
+call("check", GRAPH, "--with", WITH, "--set", "ks_mass.selected=Hlt1TrackMVA.passed")  # by event
 checks.end()
