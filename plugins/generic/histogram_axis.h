@@ -28,18 +28,27 @@ static SL_DEVICE uint32_t axis_is_below(double nearest, double rest, double edge
   return nearest < edge || (nearest == edge && rest < 0.0) ? 1u : 0u;
 }
 
-/* Axis entry that counts the value of a field: GENERIC_BELOW, 1 + bin, then above and not finite. */
+/* Axis entry that counts the value of a field: SL_AXIS_BELOW, 1 + bin, then above and not finite. */
 static SL_DEVICE uint32_t axis_entry(const struct histogram_axis *x, const struct sl_field_ref *field, uint64_t index) {
   const double value = sl_field_f64(field, index), rest = sl_field_remainder(field, index, value);
-  if (!(value >= -LARGEST && value <= LARGEST)) return GENERIC_NOT_FINITE(x->bins);
-  if (axis_is_below(value, rest, x->lower)) return GENERIC_BELOW;
-  if (!axis_is_below(value, rest, x->upper)) return GENERIC_ABOVE(x->bins);
+  if (!(value >= -LARGEST && value <= LARGEST)) return SL_AXIS_NOT_FINITE(x->bins);
+  if (axis_is_below(value, rest, x->lower)) return SL_AXIS_BELOW;
+  if (!axis_is_below(value, rest, x->upper)) return SL_AXIS_ABOVE(x->bins);
   const double place = (value - x->lower) * x->per_width; /* bin from 0, rounded: may be off by one */
   const uint32_t last = x->bins - 1;
   uint32_t bin = place < (double)last ? (uint32_t)place : last;
   while (axis_is_below(value, rest, axis_edge(x, bin))) bin--;
   while (!axis_is_below(value, rest, axis_edge(x, bin + 1))) bin++;
   return 1 + bin;
+}
+
+/* 1 if value `i` of the field `of` is selected: always without `selected`, else if the value of `selected` for the
+ * event, or for the item, is not 0. begin: index of the event's first value. */
+static SL_DEVICE uint32_t is_selected(const struct sl_field_ref *selected, const struct sl_field_ref *of,
+                                      uint32_t event, uint64_t begin, uint64_t i) {
+  if (!selected->values) return 1;
+  const uint64_t item = selected->offsets ? (i - begin) / of->width : 0;
+  return sl_field_f64(selected, sl_field_begin(selected, event) + item) != 0.0 ? 1u : 0u;
 }
 
 /* Clears the counts of the block. Called by all its threads. */

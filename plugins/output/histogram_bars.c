@@ -27,10 +27,10 @@ struct names {
   uint64_t largest;        /* largest count */
 };
 
-static struct names measure(const struct histogram *h) {
+static struct names measure(const struct sl_histogram *h) {
   struct names names = {0};
   for (uint32_t i = 0; i < h->x.bins; i++) {
-    const uint64_t count = histogram_bin_count(h, i, 0);
+    const uint64_t count = sl_histogram_bin_count(h, i, 0);
     const uint32_t length = (uint32_t)strlen(h->x.names[i]);
     names.shown += count > 0;
     if (length > names.longest) names.longest = length;
@@ -44,7 +44,7 @@ static struct svg_box box_at(const struct names *names, double left, double top)
                           names->shown * ROW + 2 * BOX_MARGIN};
 }
 
-struct svg_size histogram_bars_size(const struct histogram *h) {
+struct svg_size histogram_bars_size(const struct sl_histogram *h) {
   const struct names names = measure(h);
   const struct svg_box box = box_at(&names, 0, 0);
   return (struct svg_size){fmax(box.left + box.width + RIGHT, SVG_WIDTH), box.top + box.height + SVG_BOTTOM};
@@ -71,7 +71,7 @@ static void put_row(struct histogram_file *f, const struct svg_box *bar, const c
   histogram_put_plain(f, "</text>\n");
 }
 
-void histogram_put_bars(struct histogram_file *f, const struct histogram *h, const struct histogram_style *style,
+void histogram_put_bars(struct histogram_file *f, const struct sl_histogram *h, const struct histogram_style *style,
                         double left, double top) {
   const struct names names = measure(h);
   const struct svg_box box = box_at(&names, left, top);
@@ -79,7 +79,7 @@ void histogram_put_bars(struct histogram_file *f, const struct histogram *h, con
   svg_put_grid(f, &box, range, SVG_BELOW, style);
   double row_top = box.top + BOX_MARGIN;
   for (uint32_t i = 0; i < h->x.bins; i++) {
-    const uint64_t count = histogram_bin_count(h, i, 0);
+    const uint64_t count = sl_histogram_bin_count(h, i, 0);
     if (count == 0) continue;
     const double width = box.width * svg_count_place(range, style, count);
     put_row(f, &(struct svg_box){box.left, row_top + (ROW - BAR) / 2.0, width, BAR}, h->x.names[i], count);

@@ -26,38 +26,36 @@ struct histogram_sink {
   const struct sl_output_calls *to;
   struct sl_output *file;
   const struct sl_run *run;
-  struct histogram *all;
+  struct sl_histogram *all;
   uint32_t count, format;
   struct histogram_style style;
 };
 
 /* ------------------------------------------------------------------------------------------------- opening */
 
-/* Reads all histograms of the run. */
+/* Copies the histograms of the run. */
 static int read_histograms(struct histogram_sink *k, const struct sl_services *s) {
-  uint32_t most = 0;
-  for (uint32_t o = 0; o < k->run->output_count; o++) most += histograms_max(&k->run->outputs[o]);
-  k->all = (struct histogram *)calloc(most + 1, sizeof *k->all);
+  uint32_t count = 0;
+  for (uint32_t o = 0; o < k->run->output_count; o++) count += k->run->outputs[o].histogram_count;
+  k->all = (struct sl_histogram *)calloc(count + 1, sizeof *k->all);
   if (!k->all) {
     s->message(s->context, SL_ERROR, "out of memory");
     return SL_ENOMEM;
   }
-  for (uint32_t o = 0; o < k->run->output_count; o++) {
-    const int found = histograms_of(s, &k->run->outputs[o], k->all + k->count);
-    if (found < 0) return found;
-    k->count += (uint32_t)found;
-  }
+  for (uint32_t o = 0; o < k->run->output_count; o++)
+    for (uint32_t i = 0; i < k->run->outputs[o].histogram_count; i++)
+      k->all[k->count++] = k->run->outputs[o].histograms[i];
   if (k->count > 0) return SL_OK;
   s->message(s->context, SL_ERROR,
-             "the graph has no output of generic.histogram or generic.histogram_2d, and no totals with names");
+             "the graph has no output that is a histogram, as of generic.histogram, and no totals with names");
   return SL_EINVAL;
 }
 
 /* 1 if `name` is the histogram or, as "OUTPUT", has the histogram "OUTPUT.FIELD". */
-static int is_named(const struct histogram *h, const char *name) {
+static int is_named(const struct sl_histogram *h, const char *name) {
   const size_t length = strlen(name);
   if (strcmp(h->name, name) == 0) return 1;
-  return h->x.kind == HISTOGRAM_CATEGORIES && strncmp(h->name, name, length) == 0 && h->name[length] == '.' &&
+  return h->x.kind == SL_AXIS_CATEGORIES && strncmp(h->name, name, length) == 0 && h->name[length] == '.' &&
          !strchr(h->name + length + 1, '.');
 }
 
@@ -83,12 +81,8 @@ static int choose_histograms(struct histogram_sink *k, const struct sl_services 
     return SL_EINVAL;
   }
   uint32_t count = 0;
-  for (uint32_t i = 0; i < k->count; i++) {
-    if (is_named(&k->all[i], name))
-      k->all[count++] = k->all[i];
-    else
-      histogram_close(&k->all[i]);
-  }
+  for (uint32_t i = 0; i < k->count; i++)
+    if (is_named(&k->all[i], name)) k->all[count++] = k->all[i];
   k->count = count;
   return SL_OK;
 }
@@ -126,10 +120,10 @@ static int histogram_sink_consume(void *state, const struct sl_services *s, cons
   return SL_OK;
 }
 
-static void report_axis(const struct sl_report *r, const char *name, const struct histogram_axis *axis,
-                        const struct histogram_axis_sums *sums) {
+static void report_axis(const struct sl_report *r, const char *name, const struct sl_axis *axis,
+                        const struct sl_axis_sums *sums) {
   r->begin_object(r->context, name);
-  if (axis->kind == HISTOGRAM_CATEGORIES) {
+  if (axis->kind == SL_AXIS_CATEGORIES) {
     r->text(r->context, "label", axis->label);
   } else {
     r->text(r->context, "field", axis->label);
@@ -145,12 +139,12 @@ static void report_axis(const struct sl_report *r, const char *name, const struc
 /* The unit with a blank before it, or nothing. */
 #define SPACED(unit) *(unit) ? " " : "", unit
 
-static void report_line(const struct sl_report *r, const struct histogram *h, const struct histogram_sums *sums) {
+static void report_line(const struct sl_report *r, const struct sl_histogram *h, const struct sl_histogram_sums *sums) {
   const char *entries = sl_plural(sums->entries, "entry", "entries");
-  if (h->x.kind == HISTOGRAM_CATEGORIES)
+  if (h->x.kind == SL_AXIS_CATEGORIES)
     r->line(r->context, "%s: %" PRIu64 " %s in %" PRIu32 " of %" PRIu32 " names", h->name, sums->entries, entries,
             sums->filled, h->x.bins);
-  else if (h->y.kind == HISTOGRAM_NUMERIC)
+  else if (h->y.kind == SL_AXIS_NUMERIC)
     r->line(r->context, "%s: %" PRIu64 " %s, %" PRIu64 " of them in bins, means %.4g%s%s and %.4g%s%s", h->name,
             sums->entries, entries, sums->in_bins, sums->x.mean, SPACED(h->x.unit), sums->y.mean, SPACED(h->y.unit));
   else
@@ -159,14 +153,14 @@ static void report_line(const struct sl_report *r, const struct histogram *h, co
             SPACED(h->x.unit));
 }
 
-static void report_histogram(const struct sl_report *r, const struct histogram *h) {
-  const struct histogram_sums sums = histogram_sum(h);
+static void report_histogram(const struct sl_report *r, const struct sl_histogram *h) {
+  const struct sl_histogram_sums sums = sl_histogram_sum(h);
   r->begin_object(r->context, NULL);
   r->text(r->context, "name", h->name);
   r->integer(r->context, "entries", (int64_t)sums.entries);
-  if (h->x.kind == HISTOGRAM_NUMERIC) r->integer(r->context, "in_bins", (int64_t)sums.in_bins);
+  if (h->x.kind == SL_AXIS_NUMERIC) r->integer(r->context, "in_bins", (int64_t)sums.in_bins);
   report_axis(r, "x", &h->x, &sums.x);
-  if (h->y.kind != HISTOGRAM_NO_AXIS) report_axis(r, "y", &h->y, &sums.y);
+  if (h->y.kind != SL_AXIS_NONE) report_axis(r, "y", &h->y, &sums.y);
   r->end_object(r->context);
   report_line(r, h, &sums);
   if (sums.x.not_finite + sums.y.not_finite > 0)
@@ -205,7 +199,6 @@ static int histogram_sink_finish(void *state, const struct sl_services *s, const
 static void histogram_sink_close(void *state) {
   struct histogram_sink *k = (struct histogram_sink *)state;
   if (k->file) k->to->close(k->file);
-  for (uint32_t i = 0; i < k->count; i++) histogram_close(&k->all[i]);
   free(k->all);
 }
 

@@ -20,18 +20,18 @@ enum {
   COLOURS = 48
 };
 
-static uint64_t largest_count(const struct histogram *h) {
+static uint64_t largest_count(const struct sl_histogram *h) {
   uint64_t largest = 0;
   for (uint32_t y = 0; y < h->y.bins; y++)
     for (uint32_t x = 0; x < h->x.bins; x++)
-      if (histogram_bin_count(h, x, y) > largest) largest = histogram_bin_count(h, x, y);
+      if (sl_histogram_bin_count(h, x, y) > largest) largest = sl_histogram_bin_count(h, x, y);
   return largest;
 }
 
 /* ------------------------------------------------------------------------------------------------ one axis */
 
 /* Draws the outline of the counts, down to zero at both ends. */
-static void put_steps(struct histogram_file *f, const struct histogram *h, const struct svg_box *box,
+static void put_steps(struct histogram_file *f, const struct sl_histogram *h, const struct svg_box *box,
                       struct svg_range counts, const struct histogram_style *style) {
   const double bottom = box->top + box->height;
   double last = bottom;
@@ -40,7 +40,7 @@ static void put_steps(struct histogram_file *f, const struct histogram *h, const
   histogram_put_plain(f, ",");
   svg_put_pixels(f, bottom);
   for (uint32_t i = 0; i < h->x.bins; i++) {
-    const double y = bottom - svg_count_place(counts, style, histogram_bin_count(h, i, 0)) * box->height;
+    const double y = bottom - svg_count_place(counts, style, sl_histogram_bin_count(h, i, 0)) * box->height;
     if (y != last) {
       histogram_put_plain(f, "H");
       svg_put_pixels(f, box->left + box->width * i / h->x.bins);
@@ -91,19 +91,19 @@ static void put_cells_of(struct histogram_file *f, double left, double top, doub
 }
 
 /* Draws the cells of one row with this colour; adjacent cells as one path. */
-static void put_row_cells(struct histogram_file *f, const struct histogram *h, const struct svg_box *box,
+static void put_row_cells(struct histogram_file *f, const struct sl_histogram *h, const struct svg_box *box,
                           struct svg_range counts, const struct histogram_style *style, uint32_t colour, uint32_t row) {
   const double cell = box->width / h->x.bins, height = box->height / h->y.bins;
   const double top = box->top + box->height - (row + 1) * height;
   for (uint32_t x = 0; x < h->x.bins; x++) {
-    if (colour_of(counts, style, histogram_bin_count(h, x, row)) != colour) continue;
+    if (colour_of(counts, style, sl_histogram_bin_count(h, x, row)) != colour) continue;
     const uint32_t first = x;
-    while (x + 1 < h->x.bins && colour_of(counts, style, histogram_bin_count(h, x + 1, row)) == colour) x++;
+    while (x + 1 < h->x.bins && colour_of(counts, style, sl_histogram_bin_count(h, x + 1, row)) == colour) x++;
     put_cells_of(f, box->left + first * cell, top, box->left + (x + 1) * cell, top + height);
   }
 }
 
-static void put_cells(struct histogram_file *f, const struct histogram *h, const struct svg_box *box,
+static void put_cells(struct histogram_file *f, const struct sl_histogram *h, const struct svg_box *box,
                       struct svg_range counts, const struct histogram_style *style) {
   for (uint32_t colour = 0; colour < COLOURS; colour++) {
     histogram_put_plain(f, "<path shape-rendering='crispEdges' fill='");
@@ -136,16 +136,16 @@ static void put_scale(struct histogram_file *f, const struct svg_box *box, struc
 
 /* -------------------------------------------------------------------------------------------------- panels */
 
-static void put_label(struct histogram_file *f, const struct histogram_axis *axis, int power) {
+static void put_label(struct histogram_file *f, const struct sl_axis *axis, int power) {
   svg_put_escaped(f, axis->label);
   svg_put_power(f, power);
   svg_put_unit(f, axis->unit);
 }
 
 /* Draws the vertical axis (counts, or y) and its label. */
-static void put_upward(struct histogram_file *f, const struct histogram *h, const struct histogram_style *style,
+static void put_upward(struct histogram_file *f, const struct sl_histogram *h, const struct histogram_style *style,
                        const struct svg_box *box, struct svg_range counts, double left) {
-  const int is_2d = h->y.kind == HISTOGRAM_NUMERIC;
+  const int is_2d = h->y.kind == SL_AXIS_NUMERIC;
   const struct svg_range values = {h->y.lower, h->y.upper};
   const int power =
       is_2d ? svg_put_ticks(f, box, values, SVG_AT_LEFT, 0) : svg_put_count_ticks(f, box, counts, SVG_AT_LEFT, style);
@@ -159,9 +159,9 @@ static void put_upward(struct histogram_file *f, const struct histogram *h, cons
   histogram_put_plain(f, "</text>\n");
 }
 
-static void put_numeric(struct histogram_file *f, const struct histogram *h, const struct histogram_style *style,
+static void put_numeric(struct histogram_file *f, const struct sl_histogram *h, const struct histogram_style *style,
                         double left, double top) {
-  const int is_2d = h->y.kind == HISTOGRAM_NUMERIC;
+  const int is_2d = h->y.kind == SL_AXIS_NUMERIC;
   const struct svg_box box = {left + SVG_TITLE_LEFT, top + SVG_TOP,
                               SVG_WIDTH - SVG_TITLE_LEFT - (is_2d ? RIGHT_2D : RIGHT_1D),
                               HEIGHT - SVG_TOP - SVG_BOTTOM};
@@ -182,10 +182,10 @@ static void put_numeric(struct histogram_file *f, const struct histogram *h, con
   put_upward(f, h, style, &box, counts, left);
 }
 
-static void put_title(struct histogram_file *f, const struct histogram *h, double left, double top) {
+static void put_title(struct histogram_file *f, const struct sl_histogram *h, double left, double top) {
   svg_begin_text(f, "title", left + SVG_TITLE_LEFT, top + 32);
   svg_put_escaped(f, *h->title ? h->title : h->x.doc);
-  if (!*h->title && h->y.kind == HISTOGRAM_NUMERIC) {
+  if (!*h->title && h->y.kind == SL_AXIS_NUMERIC) {
     histogram_put_plain(f, ", ");
     svg_put_escaped(f, h->y.doc);
   }
@@ -198,14 +198,14 @@ static void put_unit(struct histogram_file *f, const char *unit) {
   svg_put_escaped(f, unit);
 }
 
-static void put_one_value(struct histogram_file *f, const char *name, double value, const struct histogram_axis *axis) {
+static void put_one_value(struct histogram_file *f, const char *name, double value, const struct sl_axis *axis) {
   histogram_put(f, " \xc2\xb7 %s ", name);
   svg_put_number(f, SVG_SIGNIFICANT, value, 4);
   put_unit(f, axis->unit);
 }
 
 /* Writes a pair: "mean (1.2, 3.4) mm". */
-static void put_pair(struct histogram_file *f, const char *name, double x, double y, const struct histogram *h) {
+static void put_pair(struct histogram_file *f, const char *name, double x, double y, const struct sl_histogram *h) {
   const int have_one_unit = strcmp(h->x.unit, h->y.unit) == 0;
   histogram_put(f, " \xc2\xb7 %s (", name);
   svg_put_number(f, SVG_SIGNIFICANT, x, 3);
@@ -223,16 +223,16 @@ static void put_outside(struct histogram_file *f, const char *name, uint64_t cou
   svg_put_count(f, count);
 }
 
-static void put_statistics(struct histogram_file *f, const struct histogram *h, double left, double top) {
-  const struct histogram_sums sums = histogram_sum(h);
+static void put_statistics(struct histogram_file *f, const struct sl_histogram *h, double left, double top) {
+  const struct sl_histogram_sums sums = sl_histogram_sum(h);
   svg_begin_text(f, "small", left + SVG_TITLE_LEFT, top + 54);
   svg_put_count(f, sums.entries);
   histogram_put_plain(f, sl_plural(sums.entries, " entry", " entries"));
-  if (h->x.kind == HISTOGRAM_CATEGORIES) {
+  if (h->x.kind == SL_AXIS_CATEGORIES) {
     if (sums.filled < h->x.bins)
       histogram_put(f, " \xc2\xb7 not drawn: %" PRIu32 " of %" PRIu32 " names (0 entries)", h->x.bins - sums.filled,
                     h->x.bins);
-  } else if (h->y.kind == HISTOGRAM_NO_AXIS) {
+  } else if (h->y.kind == SL_AXIS_NONE) {
     put_one_value(f, "mean", sums.x.mean, &h->x);
     put_one_value(f, "\xcf\x83", sums.x.standard_deviation, &h->x);
     put_outside(f, "below", sums.x.below);
@@ -248,22 +248,22 @@ static void put_statistics(struct histogram_file *f, const struct histogram *h, 
 
 /* --------------------------------------------------------------------------------------------------- page */
 
-static struct svg_size size_of(const struct histogram *h) {
-  return h->x.kind == HISTOGRAM_CATEGORIES ? histogram_bars_size(h) : (struct svg_size){SVG_WIDTH, HEIGHT};
+static struct svg_size size_of(const struct sl_histogram *h) {
+  return h->x.kind == SL_AXIS_CATEGORIES ? histogram_bars_size(h) : (struct svg_size){SVG_WIDTH, HEIGHT};
 }
 
-static void put_panel(struct histogram_file *f, const struct histogram *h, const struct histogram_style *style,
+static void put_panel(struct histogram_file *f, const struct sl_histogram *h, const struct histogram_style *style,
                       double left, double top) {
   put_title(f, h, left, top);
   put_statistics(f, h, left, top);
-  if (h->x.kind == HISTOGRAM_CATEGORIES)
+  if (h->x.kind == SL_AXIS_CATEGORIES)
     histogram_put_bars(f, h, style, left, top);
   else
     put_numeric(f, h, style, left, top);
 }
 
 /* The size of the largest panel in each direction. */
-static struct svg_size largest_size(const struct histogram *all, uint32_t count) {
+static struct svg_size largest_size(const struct sl_histogram *all, uint32_t count) {
   struct svg_size largest = {0, 0};
   for (uint32_t i = 0; i < count; i++) {
     const struct svg_size size = size_of(&all[i]);
@@ -291,7 +291,7 @@ static void begin_page(struct histogram_file *f, uint32_t width, uint32_t height
 }
 
 /* Panels have the width of the widest panel; a row has the height of its highest one. */
-void histograms_put_svg(struct histogram_file *f, const struct histogram_style *style, const struct histogram *all,
+void histograms_put_svg(struct histogram_file *f, const struct histogram_style *style, const struct sl_histogram *all,
                         uint32_t count) {
   const uint32_t columns = count == 1 ? 1 : count <= 4 ? 2 : 3;
   const double width = largest_size(all, count).width;

@@ -66,8 +66,8 @@ struct svg_size {
 };
 
 /* The panel of categories: a horizontal bar for each name with entries, in the order of the names. */
-struct svg_size histogram_bars_size(const struct histogram *h);
-void histogram_put_bars(struct histogram_file *f, const struct histogram *h, const struct histogram_style *style,
+struct svg_size histogram_bars_size(const struct sl_histogram *h);
+void histogram_put_bars(struct histogram_file *f, const struct sl_histogram *h, const struct histogram_style *style,
                         double left, double top);
 
 #endif

@@ -19,6 +19,7 @@ SL_DECLARE(high_et);
 SL_DECLARE(ks_to_pipi);
 SL_DECLARE(lambda_to_ppi);
 SL_DECLARE(low_pt_muon);
+SL_DECLARE(masses);
 SL_DECLARE(odin);
 SL_DECLARE(one_muon_stub);
 SL_DECLARE(pairs);
@@ -69,6 +70,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(ks_to_pipi),
     SL_ENTRY(lambda_to_ppi),
     SL_ENTRY(low_pt_muon),
+    SL_ENTRY(masses),
     SL_ENTRY(odin),
     SL_ENTRY(one_muon_stub),
     SL_ENTRY(pairs),

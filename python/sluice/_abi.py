@@ -185,8 +185,32 @@ class Batch(ctypes.Structure):
     ]
 
 
-class RunSetting(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("text", c_char_p), ("number", c_double), ("field", c_void_p)]
+AXIS_NONE = 0  # SL_AXIS_NONE
+AXIS_BESIDE = 3  # SL_AXIS_BESIDE
+
+
+class Axis(ctypes.Structure):
+    _fields_ = [
+        ("kind", c_uint32),
+        ("bins", c_uint32),
+        ("label", c_char_p),
+        ("unit", c_char_p),
+        ("doc", c_char_p),
+        ("lower", c_double),
+        ("upper", c_double),
+        ("names", c_void_p),
+    ]
+
+
+class Histogram(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("title", c_char_p),
+        ("unit", c_char_p),
+        ("x", Axis),
+        ("y", Axis),
+        ("counts", c_void_p),
+    ]
 
 
 class RunOutput(ctypes.Structure):
@@ -196,9 +220,8 @@ class RunOutput(ctypes.Structure):
         ("items", c_uint64),
         ("digest", c_uint64),
         ("totals", c_void_p),
-        ("algorithm", c_char_p),
-        ("settings", c_void_p),
-        ("setting_count", c_uint32),
+        ("histograms", c_void_p),
+        ("histogram_count", c_uint32),
         ("name_count", c_uint32),
         ("names", c_void_p),
         ("naming", c_void_p),
@@ -322,7 +345,8 @@ MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_event": Event,
     "sl_output_view": OutputView,
     "sl_batch": Batch,
-    "sl_run_setting": RunSetting,
+    "sl_axis": Axis,
+    "sl_histogram": Histogram,
     "sl_run_output": RunOutput,
     "sl_names": Names,
     "sl_run": Run,

@@ -8,11 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _abi
-from .collection import read_schema
-from .totals import read_totals
-
-_BESIDE = 3  # entries of a numeric axis besides the bins: values below, above, and not finite
-_DIMENSIONS = {"generic.histogram": [""], "generic.histogram_2d": ["x", "y"]}
+from .collection import copy_of_memory
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,45 +121,28 @@ def _boost_axis(kinds: Any, axis: Axis) -> Any:
     return kinds.Regular(axis.bins, axis.lower, axis.upper, metadata=axis.label)
 
 
-def _numeric_axis(settings: dict[str, _abi.RunSetting], prefix: str) -> Axis:
-    name = f"{prefix}_" if prefix else ""
-    of = settings[prefix or "of"]
-    field = _abi.struct_at(_abi.Field, of.field)
+def _read_axis(axis: _abi.Axis) -> Axis:
+    names = _abi.texts_at(axis.names, axis.bins)
     return Axis(
-        bins=int(settings[name + "bins"].number),
-        lower=settings[name + "lower"].number,
-        upper=settings[name + "upper"].number,
-        label=_abi.decode(of.text),
-        unit=_abi.decode(field.unit),
-        doc=_abi.decode(field.doc),
+        bins=axis.bins,
+        lower=axis.lower,
+        upper=float(axis.bins) if names else axis.upper,
+        label=_abi.decode(axis.label),
+        unit=_abi.decode(axis.unit),
+        doc=_abi.decode(axis.doc),
+        names=names,
     )
 
 
-def _read_numeric(output: _abi.RunOutput, prefixes: list[str]) -> Histogram:
-    entries = _abi.array_at(_abi.RunSetting, output.settings, output.setting_count)
-    settings = {_abi.decode(entry.name): entry for entry in entries}
-    axes = [_numeric_axis(settings, prefix) for prefix in prefixes]
-    # The memory has one row of x bins per y bin.
-    counts = read_totals(output)["counts"].astype(np.int64).reshape([axis.bins + _BESIDE for axis in reversed(axes)]).T
-    return Histogram(_abi.decode(output.name), _abi.decode(settings["title"].text), axes, counts)
-
-
-def _read_categories(output: _abi.RunOutput) -> list[Histogram]:
-    """A histogram of each field with one count for each named entry; sums of signed numbers are no counts."""
-    schema = read_schema(output)
-    if schema.names_of != "entries" or not schema.names:
-        return []
-    size = len(schema.names)
-    axis = Axis(bins=size, lower=0.0, upper=float(size), label=schema.label, unit="", doc="", names=schema.names)
-    counts = read_totals(output)
-    return [
-        Histogram(f"{schema.output}.{field.name}", field.doc, [axis], counts[field.name].astype(np.int64))
-        for field in schema.fields.values()
-        if field.width == 1 and field.dtype.kind == "u"
-    ]
+def _read_histogram(histogram: _abi.Histogram) -> Histogram:
+    axes = [_read_axis(axis) for axis in (histogram.x, histogram.y) if axis.kind != _abi.AXIS_NONE]
+    # The memory has one row of x entries per y entry.
+    shape = tuple(axis.bins + (0 if axis.names else _abi.AXIS_BESIDE) for axis in reversed(axes))
+    counts = copy_of_memory(histogram.counts, np.dtype("u8"), shape).astype(np.int64).T
+    return Histogram(_abi.decode(histogram.name), _abi.decode(histogram.title), axes, counts)
 
 
 def read_histograms(output: _abi.RunOutput) -> list[Histogram]:
     """The output as a histogram, or a histogram of each field of totals with named entries; [] for other outputs."""
-    prefixes = _DIMENSIONS.get(_abi.decode(output.algorithm))
-    return [_read_numeric(output, prefixes)] if prefixes else _read_categories(output)
+    histograms = _abi.array_at(_abi.Histogram, output.histograms, output.histogram_count)
+    return [_read_histogram(histogram) for histogram in histograms]

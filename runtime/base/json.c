@@ -153,3 +153,7 @@ void sl_json_raw(struct sl_json *j, const char *key, const char *json) {
     }
   }
 }
+
+void sl_json_add_raw(struct sl_json *j, const char *json, size_t bytes) {
+  if (!j->failed) put(j, json, bytes);
+}

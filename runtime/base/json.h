@@ -42,5 +42,7 @@ void sl_json_string(struct sl_json *j, const char *key, const char *value); /* N
 void sl_json_boolean(struct sl_json *j, const char *key, int value);
 /* A value given as JSON text; its lines are indented. */
 void sl_json_raw(struct sl_json *j, const char *key, const char *json);
+/* Adds a further piece to a value that sl_json_raw began; its lines are not indented. */
+void sl_json_add_raw(struct sl_json *j, const char *json, size_t bytes);
 
 #endif

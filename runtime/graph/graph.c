@@ -17,6 +17,7 @@ static void check_nodes(struct sl_draft *draft) {
   sl_draft_source(draft);
   sl_draft_outputs(draft);
   const uint32_t *sorted = sl_draft_sort(draft);
+  if (sorted != NULL) sl_draft_same_items(draft);
   if (sorted != NULL) sl_draft_inherit_lists(draft, sorted);
   if (draft->reader->error_count == 0) sl_draft_dimensions(draft, sorted);
   if (draft->reader->error_count > 0) return;

@@ -129,7 +129,7 @@ static int32_t inherited_from(const struct sl_draft *draft, const struct sl_node
 static int inputs_unknown(const struct sl_draft *draft, const struct sl_node *node) {
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *input = &node->algorithm->members[m];
-    if (input->kind == SL_MEMBER_FIELD) return 1; /* a reference that was not resolved */
+    if (input->kind == SL_MEMBER_FIELD && !(input->flags & SL_FLAG_OPTIONAL)) return 1; /* it was not resolved */
     if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_LIST)) continue;
     const int32_t from = inherited_from(draft, node, m);
     if (node->inputs[m].count == 0 && (input->flags & SL_FLAG_OPTIONAL) == 0) return 1;
@@ -154,7 +154,7 @@ static void report_difference(struct sl_draft *draft, uint32_t index, uint32_t f
 
 static void inherit(struct sl_draft *draft, uint32_t index) {
   struct sl_node *node = &draft->graph->nodes[index];
-  if (inputs_unknown(draft, node)) {
+  if (draft->nodes[index].lists_unknown || inputs_unknown(draft, node)) {
     draft->nodes[index].lists_unknown = 1;
     return;
   }

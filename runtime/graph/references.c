@@ -134,12 +134,73 @@ void sl_draft_references(struct sl_draft *draft, uint32_t index) {
   for (uint32_t m = 0; m < own->member_count; m++) {
     if (members[m].kind != SL_MEMBER_FIELD) continue;
     const struct sl_tree *text = sl_tree_get(set, members[m].name);
-    if (text != NULL)
+    if (text != NULL && !(sl_tree_is_null(text) && (members[m].flags & SL_FLAG_OPTIONAL)))
       resolve(draft, node, m, text, &members[m]);
-    else if (!sl_tree_was_refused(set, members[m].name) && !sl_tree_was_refused(draft->nodes[index].tree, "set"))
+    else if (!(members[m].flags & SL_FLAG_OPTIONAL) && !sl_tree_was_refused(set, members[m].name) &&
+             !sl_tree_was_refused(draft->nodes[index].tree, "set"))
       sl_report_error(draft->reader, draft->nodes[index].mark, node->name,
                       sl_arena_format(arena, "set it: `set: { %s: NODE.FIELD }`", members[m].name),
                       "%s needs the field `%s`", node->use, members[m].name);
   }
   node->algorithm = own;
+}
+
+/* -------------------------------------------------------------------------------------- references to the same items
+ */
+
+/* The port that defines the items of an output: the output itself, or the port with which it shares offsets, through
+ * all nodes. Node SL_NONE: unknown after an error. */
+static struct sl_port items_of(const struct sl_graph *graph, struct sl_port port) {
+  while (port.node != SL_NONE) {
+    const struct sl_node *node = &graph->nodes[port.node];
+    const char *shares = node->algorithm->members[port.member].shares;
+    if (shares == NULL) return port;
+    const int32_t m = sl_member_index(node->algorithm, shares);
+    if (node->algorithm->members[m].kind == SL_MEMBER_OUT)
+      port.member = m;
+    else
+      port = node->inputs[m].count > 0 ? node->inputs[m].ports[0] : (struct sl_port){SL_NONE, SL_NONE};
+  }
+  return port;
+}
+
+static const struct sl_field *field_of(const struct sl_member *reference) {
+  return &reference->collection->fields[reference->count];
+}
+
+/* Returns why a reference does not have a value for each event or for each item of the reference `of`, or NULL. */
+static const char *items_difference(struct sl_draft *draft, const struct sl_node *node, int32_t reference, int32_t of) {
+  struct sl_reader *r = draft->reader;
+  const struct sl_member *member = &node->algorithm->members[reference], *other = &node->algorithm->members[of];
+  const struct sl_field *field = field_of(member);
+  if (field->width != 1)
+    return sl_arena_format(r->arena, "needs one value per event or item, but %s of %s has %u", field->name,
+                           member->collection->name, field->width);
+  if (field->shape == SL_SHAPE_CODE_PER_EVENT) return NULL;
+  if (field->shape != SL_SHAPE_CODE_PER_ITEM || field_of(other)->shape != SL_SHAPE_CODE_PER_ITEM)
+    return sl_arena_format(
+        r->arena, "needs values per event, or per item if `%s` has values per item, but `%s` is %s and `%s` is %s",
+        other->name, member->name, sl_shape_name(field->shape), other->name, sl_shape_name(field_of(other)->shape));
+  const struct sl_port own = node->inputs[reference].ports[0], others = node->inputs[of].ports[0];
+  const struct sl_port owner = items_of(draft->graph, own), expected = items_of(draft->graph, others);
+  const int are_known = owner.node != SL_NONE && expected.node != SL_NONE;
+  if (!are_known || (owner.node == expected.node && owner.member == expected.member)) return NULL;
+  return sl_arena_format(r->arena, "has the items of %s, but `%s` has those of %s", sl_port_name(draft, owner),
+                         other->name, sl_port_name(draft, expected));
+}
+
+void sl_draft_same_items(struct sl_draft *draft) {
+  for (uint32_t n = 0; n < draft->graph->node_count; n++) {
+    const struct sl_node *node = &draft->graph->nodes[n];
+    for (uint32_t m = 0; node->algorithm != NULL && m < node->algorithm->member_count; m++) {
+      const struct sl_member *reference = &node->algorithm->members[m];
+      if (reference->items_of == NULL || node->inputs[m].count == 0) continue;
+      const int32_t of = sl_member_index(node->algorithm, reference->items_of);
+      const char *reason = node->inputs[of].count > 0 ? items_difference(draft, node, (int32_t)m, of) : NULL;
+      if (reason == NULL) continue;
+      const struct sl_tree *text = sl_tree_get(sl_tree_get(draft->nodes[n].tree, "set"), reference->name);
+      sl_report_error(draft->reader, text->mark, node->name, NULL, "`%s` %s", reference->name, reason);
+      draft->nodes[n].lists_unknown = 1; /* the event lists of these inputs need not agree */
+    }
+  }
 }

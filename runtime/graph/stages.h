@@ -123,6 +123,9 @@ int sl_tree_is_all(const struct sl_tree *text);
 /* references.c: resolves the fields that a node's `set` refers to, and makes them inputs. The node's inputs must be
  * allocated. */
 void sl_draft_references(struct sl_draft *draft, uint32_t index);
+/* Reports references that do not have the items that their table states (sl_member.items_of). On a graph without
+ * cycles. */
+void sl_draft_same_items(struct sl_draft *draft);
 
 /* outputs.c: the source and the outputs. An output has the name of its node if it is the node's only output. */
 const char *sl_output_name(struct sl_draft *draft, struct sl_port port);

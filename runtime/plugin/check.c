@@ -252,6 +252,9 @@ static int check_reference(const struct checker *c) {
   size_t length;
   if (c->algorithm->kind != SL_KIND_KERNEL) return checker_refuse(c, "only kernels have references to fields");
   if (!m->choices) return checker_refuse(c, "the list of types that the field can have is NULL");
+  const int of = m->items_of ? sl_member_index(c->algorithm, m->items_of) : -1;
+  if (m->items_of && (of < 0 || c->algorithm->members[of].kind != SL_MEMBER_FIELD || c->algorithm->members[of].flags))
+    return checker_refuse(c, "has the items of %s, which is no field reference that a graph must set", m->items_of);
   for (const char *rest = sl_next_word(m->choices, &word, &length); rest; rest = sl_next_word(rest, &word, &length)) {
     uint32_t type = 0;
     while (type < SL_TYPE_bool && (strncmp(sl_type_name(type), word, length) != 0 || sl_type_name(type)[length]))
@@ -282,6 +285,7 @@ static int check_member(struct checker *c) {
                                  : m->kind == SL_MEMBER_PROPERTY
                                      ? SL_FLAG_BUDGET | SL_FLAG_READ | SL_FLAG_WRITTEN | SL_FLAG_INPUT
                                  : m->kind == SL_MEMBER_SCRATCH ? SL_FLAG_TUNED | SL_FLAG_SHARED
+                                 : m->kind == SL_MEMBER_FIELD   ? SL_FLAG_OPTIONAL
                                                                 : 0;
   if (!m->doc) return checker_refuse(c, "doc is NULL");
   if ((m->flags & SL_FLAG_INPUT) && (c->algorithm->kind != SL_KIND_SOURCE || m->type > SL_TYPE_f64 || m->count > 0))

@@ -140,6 +140,47 @@ static int check_names(const struct checker *c) {
                         names->field ? names->field : "NULL");
 }
 
+static int is_member(const struct checker *c, const char *name, uint32_t kind, uint32_t type) {
+  const int m = name ? sl_member_index(c->algorithm, name) : -1;
+  if (m < 0 || c->algorithm->members[m].kind != kind) return 0;
+  return kind == SL_MEMBER_FIELD || (c->algorithm->members[m].type == type && c->algorithm->members[m].count == 0);
+}
+
+static int is_bins_term(const struct sl_term *term, const char *bins) {
+  return term->kind == SL_TERM_PROPERTY && term->multiply == 1 && term->divide == 1 && term->add == SL_AXIS_BESIDE &&
+         strcmp(term->of, bins) == 0;
+}
+
+/* The bins of a histogram (SL_HISTOGRAM): the members that its axes name, and the number of entries. */
+static int check_histogram(const struct checker *c) {
+  const struct sl_member *m = c->member;
+  const struct sl_collection *collection = m->collection;
+  const struct sl_axis_members *axes = m->axes;
+  const uint32_t count = axes[1].field ? 2 : 1;
+  if (!axes[0].field) return axes[1].field || m->title ? checker_refuse(c, "histogram: it has no first axis") : SL_OK;
+  for (uint32_t a = 0; a < count; a++) {
+    if (!is_member(c, axes[a].field, SL_MEMBER_FIELD, 0) ||
+        c->algorithm->members[sl_member_index(c->algorithm, axes[a].field)].flags)
+      return checker_refuse(c, "histogram: %s is no field reference that a graph must set", axes[a].field);
+    if (!is_member(c, axes[a].bins, SL_MEMBER_PROPERTY, SL_TYPE_u32))
+      return checker_refuse(c, "histogram: %s is no property of type u32", axes[a].bins ? axes[a].bins : "NULL");
+    const char *const limits[] = {axes[a].lower, axes[a].upper};
+    for (int i = 0; i < 2; i++)
+      if (!is_member(c, limits[i], SL_MEMBER_PROPERTY, SL_TYPE_f64))
+        return checker_refuse(c, "histogram: %s is no property of type f64", limits[i] ? limits[i] : "NULL");
+  }
+  if (m->title && !is_member(c, m->title, SL_MEMBER_PROPERTY, SL_TYPE_string))
+    return checker_refuse(c, "histogram: %s is no property of type string", m->title);
+  const int is_counts = sl_is_totals(collection) && collection->field_count == 1 && collection->fields[0].width == 1 &&
+                        collection->fields[0].type != SL_TYPE_i64;
+  if (!is_counts) return checker_refuse(c, "histogram: totals with one field, of type u32 or u64, are expected");
+  const struct sl_term *terms = m->capacity.terms;
+  const int is_sized = (count == 1 || m->capacity.combine == SL_COMBINE_PRODUCT) &&
+                       is_bins_term(&terms[0], axes[0].bins) && (count == 1 || is_bins_term(&terms[1], axes[1].bins)) &&
+                       terms[count].kind == SL_TERM_NONE;
+  return is_sized ? SL_OK : checker_refuse(c, "histogram: its capacity is not that of SL_HISTOGRAM");
+}
+
 int check_capacities(const struct checker *c) {
   const struct sl_member *m = c->member;
   if (m->kind == SL_MEMBER_SCRATCH) return check_capacity(c, &m->capacity, 0, 1);
@@ -148,7 +189,7 @@ int check_capacities(const struct checker *c) {
   const int is_totals = sl_is_totals(m->collection);
   if (check_capacity(c, &m->capacity, 0, is_totals || (sl_has_items(m->collection) && !m->shares))) return SL_EPLUGIN;
   if (is_totals && check_totals(c)) return SL_EPLUGIN;
-  if (check_names(c)) return SL_EPLUGIN;
+  if (check_names(c) || check_histogram(c)) return SL_EPLUGIN;
   const uint32_t bounds = sl_bound_count(m->collection);
   for (uint32_t b = 1; b < bounds; b++)
     if (check_capacity(c, &m->sub_capacities[b - 1], b, 1)) return SL_EPLUGIN;

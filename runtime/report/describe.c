@@ -176,8 +176,9 @@ static void write_algorithm(const struct sl_registry *r, const struct sl_plugin_
     } else if (member->kind == SL_MEMBER_PROPERTY) {
       write_property(member, file);
     } else if (member->kind == SL_MEMBER_FIELD) {
-      fprintf(file, "  property   %s: a field%s%s\n      %s\n", member->name, *member->choices ? " of type " : "",
-              member->choices, member->doc);
+      fprintf(file, "  property   %s: a field%s%s%s%s%s\n      %s\n", member->name, *member->choices ? " of type " : "",
+              member->choices, member->items_of ? ", with the items of " : "", member->items_of ? member->items_of : "",
+              member->flags & SL_FLAG_OPTIONAL ? ", optional" : "", member->doc);
     } else if (member->kind == SL_MEMBER_COMPUTED) {
       fprintf(file, "  computed   %s: %u bytes\n      %s\n", member->name, member->args_size, member->doc);
     } else if (member->kind == SL_MEMBER_TABLE) {

@@ -166,6 +166,8 @@ static void put_members(const struct sl_registry *r, const char *key, const stru
     if (is_field) {
       sl_json_string(j, "type", "field");
       sl_json_string(j, "field_types", m->choices);
+      sl_json_boolean(j, "optional", (m->flags & SL_FLAG_OPTIONAL) != 0);
+      if (m->items_of) sl_json_string(j, "items_of", m->items_of);
     } else if (kind == SL_MEMBER_PROPERTY) {
       put_property(m, j);
     } else if (kind == SL_MEMBER_COMPUTED) {

@@ -29,32 +29,6 @@ static int open_plugins(struct sl_identity *identity, const struct sl_setup *s) 
   return SL_OK;
 }
 
-/* Field reference in the notation of graphs. NULL if out of memory. */
-static char *reference_text(const struct sl_graph *g, struct sl_port port, const char *field) {
-  const struct sl_node *from = &g->nodes[port.node];
-  uint32_t ports = 0;
-  for (uint32_t m = 0; m < from->algorithm->member_count; m++)
-    ports += from->algorithm->members[m].kind == SL_MEMBER_OUT;
-  const char *port_name = ports > 1 ? from->algorithm->members[port.member].name : "";
-  const size_t bytes = strlen(from->name) + strlen(port_name) + strlen(field) + 3;
-  char *text = malloc(bytes);
-  if (text) snprintf(text, bytes, "%s.%s%s%s", from->name, port_name, *port_name ? "." : "", field);
-  return text;
-}
-
-static int open_setting(const struct sl_graph *g, const struct sl_node *node, uint32_t m, struct sl_run_setting *to) {
-  const struct sl_member *member = &node->algorithm->members[m];
-  to->name = member->name;
-  if (member->flags & SL_FLAG_FIELD) {
-    to->field = &member->collection->fields[member->count];
-    to->text = reference_text(g, node->inputs[m].ports[0], to->field->name);
-    return to->text ? SL_OK : SL_ENOMEM;
-  }
-  to->text = member->type == SL_TYPE_string ? node->values[m].text : NULL;
-  to->number = node->values[m].number;
-  return SL_OK;
-}
-
 /* The names of the producers of a list port are those of the entries. */
 static void open_names(const struct sl_node *node, const struct sl_member *member, struct sl_run_output *to) {
   if (member->names.kind == SL_NAMES_NONE) return;
@@ -64,28 +38,11 @@ static void open_names(const struct sl_node *node, const struct sl_member *membe
   to->name_count = list->count;
 }
 
-static int open_output(const struct sl_graph *g, const struct sl_output *from, struct sl_run_output *to) {
+static void open_output(const struct sl_graph *g, const struct sl_output *from, struct sl_run_output *to) {
   const struct sl_node *node = &g->nodes[from->port.node];
-  struct sl_run_setting *settings = calloc(node->algorithm->member_count, sizeof *settings);
-  if (!settings) return SL_ENOMEM;
   to->name = from->name;
   to->collection = node->algorithm->members[from->port.member].collection;
-  to->algorithm = node->use;
-  to->settings = settings;
   open_names(node, &node->algorithm->members[from->port.member], to);
-  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
-    const struct sl_member *member = &node->algorithm->members[m];
-    const int is_property = member->kind == SL_MEMBER_PROPERTY && member->count == 0;
-    if (!is_property && !(member->flags & SL_FLAG_FIELD)) continue;
-    if (open_setting(g, node, m, &settings[to->setting_count++]) < 0) return SL_ENOMEM;
-  }
-  return SL_OK;
-}
-
-static void close_output(struct sl_run_output *output) {
-  for (uint32_t i = 0; i < output->setting_count; i++)
-    if (output->settings[i].field) free((char *)(uintptr_t)output->settings[i].text);
-  free((void *)(uintptr_t)output->settings);
 }
 
 int sl_identity_open(struct sl_identity *identity, const struct sl_setup *s) {
@@ -94,8 +51,7 @@ int sl_identity_open(struct sl_identity *identity, const struct sl_setup *s) {
   if (!identity->outputs || open_plugins(identity, s) < 0) return SL_ENOMEM;
   identity->run.size = sizeof identity->run;
   identity->run.output_count = g->output_count;
-  for (uint32_t o = 0; o < g->output_count; o++)
-    if (open_output(g, &g->outputs[o], &identity->outputs[o]) < 0) return SL_ENOMEM;
+  for (uint32_t o = 0; o < g->output_count; o++) open_output(g, &g->outputs[o], &identity->outputs[o]);
   snprintf(identity->version, sizeof identity->version, "%s, commit %s", sl_version(), sl_commit());
   identity->run.sluice_version = identity->version;
   identity->run.device = s->options.device;
@@ -111,6 +67,5 @@ int sl_identity_open(struct sl_identity *identity, const struct sl_setup *s) {
 void sl_identity_close(struct sl_identity *identity) {
   for (uint32_t i = 0; i < identity->run.plugin_count; i++) free(identity->plugins[i]);
   free(identity->plugins);
-  for (uint32_t o = 0; identity->outputs && o < identity->run.output_count; o++) close_output(&identity->outputs[o]);
   free(identity->outputs);
 }

@@ -8,6 +8,7 @@
 #include "execute/memory_check.h"
 #include "layout/bind.h"
 #include "results/digest.h"
+#include "results/histograms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,12 +87,15 @@ int sl_outputs_open(struct sl_outputs *o, const struct sl_setup *s, struct sl_id
     o->digests[i] = o->earlier_digests[i] = SL_DIGEST_EMPTY;
     if (!sl_is_totals(collection_of(o, i))) continue;
     open_totals(o, i, first);
+    if (sl_histograms_open(&identity->outputs[i], s->graph, s->graph->outputs[i].port) < 0) return SL_ENOMEM;
     first += value_count(o, i);
   }
   return SL_OK;
 }
 
 void sl_outputs_close(struct sl_outputs *o) {
+  for (uint32_t i = 0; o->identity && o->identity->outputs && i < o->identity->run.output_count; i++)
+    sl_histograms_close(&o->identity->outputs[i]);
   if (o->file_totals != o->totals) free(o->file_totals);
   free(o->digests);
   free(o->earlier_digests);
@@ -103,6 +107,12 @@ void sl_outputs_close(struct sl_outputs *o) {
 /* The sums of an output over the run. */
 static const uint64_t *sums_of(const struct sl_outputs *o, uint32_t output) {
   return o->totals + (o->identity->outputs[output].totals - o->file_totals);
+}
+
+struct sl_histogram sl_outputs_histogram(const struct sl_outputs *o, uint32_t output, uint32_t i) {
+  struct sl_histogram h = o->identity->outputs[output].histograms[i];
+  h.counts = o->totals + (h.counts - o->file_totals);
+  return h;
 }
 
 uint64_t sl_outputs_items(const struct sl_outputs *o, uint32_t output) {

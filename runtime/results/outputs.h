@@ -25,6 +25,9 @@ extern const struct sl_observer_calls sl_outputs_observer; /* its context: struc
 /* Call after sl_identity_open. */
 int sl_outputs_open(struct sl_outputs *o, const struct sl_setup *s, struct sl_identity *identity);
 void sl_outputs_close(struct sl_outputs *o);
+/* Histogram `i` of an output (sl_run_output.histogram_count) with the counts of the run so far, also in a run with
+ * --rotate. Counts change while a slice is delivered: read them with the lock of the delivery held. */
+struct sl_histogram sl_outputs_histogram(const struct sl_outputs *o, uint32_t output, uint32_t i);
 /* Items and digest of an output over the run so far. The digest is that of its events one by one, or of its totals. */
 uint64_t sl_outputs_items(const struct sl_outputs *o, uint32_t output);
 uint64_t sl_outputs_digest(const struct sl_outputs *o, uint32_t output);

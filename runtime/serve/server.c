@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/locale.h"
 #include "base/text_file.h"
+#include "report/histograms_json.h"
 #include "results/drawings.h"
 #include "serve/http.h"
 #include "serve/judge.h"
@@ -64,6 +65,16 @@ static int publish_reference(struct server *s) {
   return publish(s, SL_TEXT_REFERENCE, &j);
 }
 
+static int publish_histograms(struct server *s) {
+  struct sl_json j;
+  sl_json_begin(&j);
+  j.one_line = 1;
+  const int status = sl_histograms_write_json(s->status.session, &j);
+  if (status == SL_OK) return publish(s, SL_TEXT_HISTOGRAMS, &j);
+  sl_json_free(&j);
+  return status;
+}
+
 /* Publishes what `write` writes to a file. */
 static int publish_file(struct server *s, uint32_t kind, int (*write)(struct server *s, FILE *file)) {
   struct sl_text_file text;
@@ -93,6 +104,7 @@ static int write_drawing(struct server *s, FILE *file) {
 /* Makes the texts of this moment. A lack of memory is reported once; the page then shows its age. */
 static void publish_moment(struct server *s) {
   int status = publish_status(s);
+  if (status == SL_OK) status = publish_histograms(s);
   if (status == SL_OK) status = publish_file(s, SL_TEXT_METRICS, write_metrics);
   if (status < 0 && !s->is_lacking)
     sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, NULL, "--serve: %s", sl_error_text(status));

@@ -9,6 +9,7 @@
 #include <sluice/sluice.h>
 
 struct sl_drawings;
+struct sl_outputs;
 struct sl_zmq_link;
 
 const struct sl_setup *sl_session_setup(const struct sl_session *s);
@@ -26,6 +27,8 @@ const char *sl_session_sink_json(const struct sl_session *s, uint32_t node);
 struct sl_drawings *sl_session_drawings(struct sl_session *s);
 /* Sockets of ZeroMQ and their counts; NULL if there are none. */
 const struct sl_zmq_link *sl_session_links(const struct sl_session *s);
+/* Items, totals and histograms of the graph's outputs. */
+const struct sl_outputs *sl_session_outputs(const struct sl_session *s);
 uint64_t sl_session_events_read(const struct sl_session *s);
 /* With options.race, before the first slice: checks only nodes with the algorithm of this node. */
 void sl_session_race_only(struct sl_session *s, uint32_t node);

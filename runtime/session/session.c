@@ -319,6 +319,8 @@ struct sl_drawings *sl_session_drawings(struct sl_session *sn) {
 
 const struct sl_zmq_link *sl_session_links(const struct sl_session *sn) { return sn->zmq.links; }
 
+const struct sl_outputs *sl_session_outputs(const struct sl_session *sn) { return &sn->outputs; }
+
 uint64_t sl_session_events_read(const struct sl_session *sn) { return sn->reading.events; }
 
 void sl_session_race_only(struct sl_session *sn, uint32_t node) {

@@ -249,7 +249,7 @@ void test_bind(struct sl_test *t) {
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
     const struct sl_member *m = &t->algorithm->members[i];
     if (m->kind == SL_MEMBER_EVENTS) bind_events(t, m);
-    if (m->kind == SL_MEMBER_FIELD)
+    if (m->kind == SL_MEMBER_FIELD && !(m->flags & SL_FLAG_OPTIONAL))
       test_die(t, "the field for reference %s was not given: call sl_test_field", m->name);
     if (m->kind == SL_MEMBER_IN) bind_input(t, i);
     if (m->kind == SL_MEMBER_OUT && t->algorithm->kind == SL_KIND_KERNEL) bind_output(t, i);

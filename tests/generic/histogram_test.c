@@ -13,13 +13,16 @@
 
 #include <cmocka.h>
 
-#define ANY_FIELDS(F)                             \
-  F(height, f64, PER_EVENT, "mm", "one an event") \
-  F(small, i16, PER_EVENT_OF(3), "", "three")     \
-  F(offsets, u32, OFFSETS, "", "first item")      \
-  F(x, f32, PER_ITEM, "mm", "a float an item")    \
-  F(y, f32, PER_ITEM, "mm", "another")            \
-  F(word, u64, PER_ITEM, "", "an integer an item")
+#define ANY_FIELDS(F)                                      \
+  F(height, f64, PER_EVENT, "mm", "one an event")          \
+  F(small, i16, PER_EVENT_OF(3), "", "three")              \
+  F(offsets, u32, OFFSETS, "", "first item")               \
+  F(x, f32, PER_ITEM, "mm", "a float an item")             \
+  F(y, f32, PER_ITEM, "mm", "another")                     \
+  F(word, u64, PER_ITEM, "", "an integer an item")         \
+  F(pair, f32, PER_ITEM_OF(2), "mm", "two floats an item") \
+  F(is_good, u8, PER_ITEM, "", "selects items")            \
+  F(passed, u32, PER_EVENT, "", "selects events")
 SL_COLLECTION(any_collection, ANY_FIELDS, "fields of several shapes");
 
 struct axis {
@@ -38,7 +41,7 @@ static double edge_of(const struct axis *a, uint32_t i) {
 
 /* Index of the counter of a value: the number of edges that are not above it. */
 static uint32_t entry_of(const struct axis *a, double value) {
-  if (!isfinite(value)) return GENERIC_NOT_FINITE(a->bins);
+  if (!isfinite(value)) return SL_AXIS_NOT_FINITE(a->bins);
   uint32_t begin = 0, end = a->bins + 1;
   while (begin < end) {
     const uint32_t middle = (begin + end) / 2;
@@ -94,7 +97,7 @@ static void make_many(void) {
 
 /* Runs on a list of every `every`-th event. */
 static void assert_many(const struct axis *a, uint32_t every) {
-  uint32_t *expected = calloc(a->bins + GENERIC_EXTRA_BINS, sizeof *expected);
+  uint32_t *expected = calloc(a->bins + SL_AXIS_BESIDE, sizeof *expected);
   uint32_t list[EVENTS], length = 0;
   struct sl_test *t = histogram("x", x, MANY, a);
   assert_non_null(expected);
@@ -105,7 +108,7 @@ static void assert_many(const struct axis *a, uint32_t every) {
     for (uint32_t i = offsets[e]; i < offsets[e + 1]; i++) expected[entry_of(a, (double)x[i])]++;
   }
   if (every > 1) sl_test_list(t, list, length);
-  assert_counts(t, expected, a->bins + GENERIC_EXTRA_BINS);
+  assert_counts(t, expected, a->bins + SL_AXIS_BESIDE);
   free(expected);
 }
 
@@ -128,7 +131,7 @@ static void edges_belong_to_the_bin_above(void **state) {
   (void)state;
   const struct axis a = {10, 0, 1};
   double values[64];
-  uint32_t expected[10 + GENERIC_EXTRA_BINS] = {0}, count = 0;
+  uint32_t expected[10 + SL_AXIS_BESIDE] = {0}, count = 0;
   for (uint32_t i = 0; i <= a.bins; i++) {
     values[count++] = edge_of(&a, i);
     expected[1 + i]++;
@@ -140,12 +143,12 @@ static void edges_belong_to_the_bin_above(void **state) {
   values[count++] = -0.0;
   expected[1]++;
   values[count++] = -1e308;
-  expected[GENERIC_BELOW]++;
+  expected[SL_AXIS_BELOW]++;
   values[count++] = 1e308;
-  expected[GENERIC_ABOVE(10)]++;
+  expected[SL_AXIS_ABOVE(10)]++;
   struct sl_test *t = histogram("height", values, count, &a);
   sl_test_events(t, count);
-  assert_counts(t, expected, a.bins + GENERIC_EXTRA_BINS);
+  assert_counts(t, expected, a.bins + SL_AXIS_BESIDE);
 }
 
 static void values_that_are_not_finite_are_counted_separately(void **state) {
@@ -189,6 +192,64 @@ static void no_values_give_zero_counts(void **state) {
   assert_counts(t, (uint32_t[]){0, 0, 0, 0, 0}, 5);
 }
 
+/* ---------------------------------------------------------------------------------------------- selected values */
+
+static uint8_t good[MANY];
+static uint32_t passed[EVENTS];
+
+static void make_selections(void) {
+  for (uint32_t i = 0; i < MANY; i++) good[i] = mixed(i + 5) % 3 == 0 ? (uint8_t)(1 + i % 255) : 0;
+  for (uint32_t e = 0; e < EVENTS; e++) passed[e] = mixed(e + 9) % 4 == 0 ? 2 : 0;
+}
+
+static void select_by(struct sl_test *t, const char *field, const void *values, uint32_t count) {
+  sl_test_field(t, "selected", &any_collection_collection, field);
+  sl_test_input(t, "selected", field, values, count);
+}
+
+/* Counts the values of `x`, `width` per item, of items that are good or of events that passed. */
+static void assert_selected(const struct axis *a, uint32_t width, int by_event) {
+  uint32_t *expected = calloc(a->bins + SL_AXIS_BESIDE, sizeof *expected), items[EVENTS + 1];
+  assert_non_null(expected);
+  struct sl_test *t = histogram(width == 1 ? "x" : "pair", x, MANY, a);
+  sl_test_events(t, EVENTS);
+  for (uint32_t e = 0; e <= EVENTS; e++) items[e] = offsets[e] / width;
+  sl_test_input(t, "of", "offsets", items, EVENTS + 1);
+  if (by_event)
+    select_by(t, "passed", passed, EVENTS);
+  else
+    select_by(t, "is_good", good, MANY / width);
+  if (!by_event) sl_test_input(t, "selected", "offsets", items, EVENTS + 1);
+  for (uint32_t e = 0; e < EVENTS; e++)
+    for (uint32_t i = items[e]; i < items[e + 1]; i++)
+      for (uint32_t k = 0; k < width && (by_event ? passed[e] : good[i]); k++)
+        expected[entry_of(a, (double)x[width * i + k])]++;
+  assert_counts(t, expected, a->bins + SL_AXIS_BESIDE);
+  free(expected);
+}
+
+static void values_of_selected_items_are_counted(void **state) {
+  (void)state;
+  assert_selected(&(struct axis){100, 0, 100}, 1, 0);
+  assert_selected(&(struct axis){5000, 0, 100}, 1, 0);
+  assert_selected(&(struct axis){100, 0, 100}, 2, 0);
+}
+
+static void values_of_selected_events_are_counted(void **state) {
+  (void)state;
+  assert_selected(&(struct axis){100, 0, 100}, 1, 1);
+  assert_selected(&(struct axis){100, 0, 100}, 2, 1);
+}
+
+static void values_per_event_are_selected_by_event(void **state) {
+  (void)state;
+  const int16_t smalls[] = {1, 1, 1, 2, 2, 2, 0, 1, 2};
+  struct sl_test *t = histogram("small", smalls, 9, &(struct axis){3, 0, 3});
+  sl_test_events(t, 3);
+  select_by(t, "passed", (uint32_t[]){0, 1, 0x80000000u}, 3);
+  assert_counts(t, (uint32_t[]){0, 1, 1, 4, 0, 0}, 6);
+}
+
 /* ------------------------------------------------------------------------------------------------ two axes */
 
 static struct sl_test *pairs(const char *x_field, const void *xs, const char *y_field, const void *ys, uint32_t count,
@@ -205,7 +266,7 @@ static struct sl_test *pairs(const char *x_field, const void *xs, const char *y_
 
 static void assert_pairs(const struct axis *ax, const struct axis *ay) {
   enum { PAIRS = 40000 };
-  const uint32_t row = ax->bins + GENERIC_EXTRA_BINS, entries = row * (ay->bins + GENERIC_EXTRA_BINS);
+  const uint32_t row = ax->bins + SL_AXIS_BESIDE, entries = row * (ay->bins + SL_AXIS_BESIDE);
   uint32_t some[41] = {0}, *expected = calloc(entries, sizeof *expected);
   const float *y = x + PAIRS;
   assert_non_null(expected);
@@ -223,6 +284,30 @@ static void pairs_are_counted(void **state) {
   (void)state;
   assert_pairs(&(struct axis){10, 0, 100}, &(struct axis){7, -5, 60});
   assert_pairs(&(struct axis){90, 0, 100}, &(struct axis){60, -5, 60});
+}
+
+static void selected_pairs_are_counted(void **state) {
+  (void)state;
+  const uint32_t ends[] = {0, 1, 1, 4};
+  const float xs[] = {0.5f, 0.5f, 1.5f, 1.5f}, ys[] = {0.5f, 1.5f, 0.5f, 1.5f};
+  const uint8_t is_good[] = {0, 1, 7, 0};
+  const struct axis two = {2, 0, 2};
+  for (int by_event = 0; by_event < 2; by_event++) {
+    struct sl_test *t = pairs("x", xs, "y", ys, 4, &two, &two);
+    uint32_t expected[25] = {0};
+    sl_test_events(t, 3);
+    sl_test_input(t, "x", "offsets", ends, 4);
+    sl_test_input(t, "y", "offsets", ends, 4);
+    if (by_event) {
+      select_by(t, "passed", (uint32_t[]){1, 1, 0}, 3);
+      expected[5 * 1 + 1] = 1;
+    } else {
+      select_by(t, "is_good", is_good, 4);
+      sl_test_input(t, "selected", "offsets", ends, 4);
+      expected[5 * 2 + 1] = expected[5 * 1 + 2] = 1;
+    }
+    assert_counts(t, expected, 25);
+  }
 }
 
 static void events_with_different_numbers_of_values_are_refused(void **state) {
@@ -263,11 +348,16 @@ static void invalid_axes_are_refused(void **state) {
 
 int main(void) {
   make_many();
+  make_selections();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_million_values_are_counted),
       cmocka_unit_test(more_bins_than_a_block_can_hold),
       cmocka_unit_test(events_not_on_the_list_are_not_counted),
       cmocka_unit_test(edges_belong_to_the_bin_above),
+      cmocka_unit_test(values_of_selected_items_are_counted),
+      cmocka_unit_test(values_of_selected_events_are_counted),
+      cmocka_unit_test(values_per_event_are_selected_by_event),
+      cmocka_unit_test(selected_pairs_are_counted),
       cmocka_unit_test(values_that_are_not_finite_are_counted_separately),
       cmocka_unit_test(integers_are_counted),
       cmocka_unit_test(no_values_give_zero_counts),

@@ -345,6 +345,85 @@ static void references(void **state) {
           "algorithm weights: member step: only kernels have references to fields");
 }
 
+/* An algorithm that fills a histogram; its tables replace those of the copy. */
+#define COUNTS_FIELDS(F) F(counts, u32, TOTAL, "", "counts")
+SL_COLLECTION(counts, COUNTS_FIELDS, "counts");
+#define TWO_COUNTS_FIELDS(F) COUNTS_FIELDS(F) F(more, u32, TOTAL, "", "more")
+SL_COLLECTION(two_counts, TWO_COUNTS_FIELDS, "counts");
+struct histogram_args {
+  struct sl_events events;
+  struct sl_field_ref x, y, selected;
+  struct counts counts;
+  void *room; /* for two_counts */
+  uint32_t x_bins, y_bins;
+  double lower, upper;
+  float middle;
+};
+#define SL_ARGS histogram_args
+static const struct sl_member histogram_members[] = {
+    SL_EVENTS(),
+    SL_FIELD_REF(x, "", "to the right"),
+    SL_FIELD_REF(y, "", "upwards"),
+    SL_OPTIONAL_FIELD_REF(selected, x, "u8", "selected pairs"),
+    SL_OUT(counts, counts, "the counts", SL_HISTOGRAM_2D(middle, x, x_bins, lower, upper, y, y_bins, lower, upper)),
+    SL_U32(x_bins, 1, 1, 9, "", "bins of x"),
+    SL_U32(y_bins, 1, 1, 9, "", "bins of y"),
+    SL_F64(lower, 0, 0, 9, "", "lower limit"),
+    SL_F64(upper, 1, 0, 9, "", "upper limit"),
+    SL_F32(middle, 1, 0, 9, "", "no title"),
+};
+#undef SL_ARGS
+
+/* Replaces the members of the algorithm by those of a valid histogram. */
+static void use_histogram(void) {
+  memcpy(members, histogram_members, sizeof histogram_members);
+  algorithm.member_count = SL_COUNT_(histogram_members);
+  algorithm.args_size = sizeof(struct histogram_args);
+  member("counts")->title = NULL;
+  copy_fields("counts");
+}
+
+/* Gives the histogram a collection with two fields. */
+static void use_two_counts(void) {
+  member("counts")->collection = &two_counts_collection;
+  member("counts")->args_size = sizeof(struct two_counts);
+}
+
+static void histograms(void **state) {
+  (void)state;
+#define COUNTS                          "algorithm scale: member counts: histogram: "
+#define HISTOGRAM_REFUSED(change, text) REFUSED("scale", (use_histogram(), (change)), text)
+  begin("scale");
+  use_histogram();
+  if (sl_plugin_check(&plugin, reason, sizeof reason) != 0) fail_msg("%s", reason);
+  HISTOGRAM_REFUSED(member("counts")->axes[0].field = NULL, COUNTS "it has no first axis");
+  HISTOGRAM_REFUSED(member("counts")->axes[1].field = "z", COUNTS "z is no field reference that a graph must set");
+  HISTOGRAM_REFUSED(member("counts")->axes[1].field = "lower",
+                    COUNTS "lower is no field reference that a graph must set");
+  HISTOGRAM_REFUSED(member("counts")->axes[0].field = "selected",
+                    COUNTS "selected is no field reference that a graph must set");
+  HISTOGRAM_REFUSED(member("counts")->axes[0].bins = "lower", COUNTS "lower is no property of type u32");
+  HISTOGRAM_REFUSED(member("counts")->axes[0].bins = NULL, COUNTS "NULL is no property of type u32");
+  HISTOGRAM_REFUSED(member("counts")->axes[1].lower = "middle", COUNTS "middle is no property of type f64");
+  HISTOGRAM_REFUSED(member("counts")->axes[1].upper = "x", COUNTS "x is no property of type f64");
+  HISTOGRAM_REFUSED(member("counts")->title = "middle", COUNTS "middle is no property of type string");
+  HISTOGRAM_REFUSED(use_two_counts(), COUNTS "totals with one field, of type u32 or u64, are expected");
+  HISTOGRAM_REFUSED(fields[0].type = SL_TYPE_i64, COUNTS "totals with one field, of type u32 or u64, are expected");
+  HISTOGRAM_REFUSED(member("counts")->capacity.combine = SL_COMBINE_SUM,
+                    COUNTS "its capacity is not that of SL_HISTOGRAM");
+  HISTOGRAM_REFUSED(member("counts")->capacity.terms[1].add = 2, COUNTS "its capacity is not that of SL_HISTOGRAM");
+  HISTOGRAM_REFUSED(member("counts")->capacity.terms[0].of = "y_bins",
+                    COUNTS "its capacity is not that of SL_HISTOGRAM");
+  HISTOGRAM_REFUSED(member("counts")->axes[1].field = NULL, COUNTS "its capacity is not that of SL_HISTOGRAM");
+#define SELECTED "algorithm scale: member selected: has the items of "
+  HISTOGRAM_REFUSED(member("selected")->items_of = "z",
+                    SELECTED "z, which is no field reference that a graph must set");
+  HISTOGRAM_REFUSED(member("selected")->items_of = "lower",
+                    SELECTED "lower, which is no field reference that a graph must set");
+  HISTOGRAM_REFUSED(member("selected")->items_of = "selected",
+                    SELECTED "selected, which is no field reference that a graph must set");
+}
+
 static void kinds_and_functions(void **state) {
   (void)state;
   static struct sl_source source;
@@ -501,6 +580,7 @@ int main(void) {
       cmocka_unit_test(choices_and_arrays),
       cmocka_unit_test(prepared_values),
       cmocka_unit_test(references),
+      cmocka_unit_test(histograms),
       cmocka_unit_test(kinds_and_functions),
       cmocka_unit_test(families),
       cmocka_unit_test(blocks_of_kernels),

@@ -54,6 +54,12 @@ target_compile_definitions(parts_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/te
 target_include_directories(parts_test PRIVATE toy)
 add_dependencies(parts_test toy.cpu)
 
+sluice_add_test(histograms_test histograms_test.c)
+target_compile_definitions(histograms_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins"
+                           PLUGINS_FOLDER="${CMAKE_BINARY_DIR}/plugins")
+target_include_directories(histograms_test PRIVATE toy)
+add_dependencies(histograms_test toy.cpu output.cpu)
+
 sluice_add_test(clears_test clears_test.c)
 target_compile_definitions(clears_test PRIVATE TOY_FOLDER="${CMAKE_BINARY_DIR}/tests/plugins")
 target_include_directories(clears_test PRIVATE toy)

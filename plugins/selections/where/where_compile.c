@@ -111,10 +111,6 @@ static const struct function {
 
 /* An argument of `mass`: the name of a particle, or a mass in MeV. */
 static struct where_value read_hypothesis(struct where_compiler *c) {
-  static const struct {
-    const char *name;
-    float mass;
-  } particles[] = {{"e", ELECTRON_MASS}, {"mu", MUON_MASS}, {"pi", PION_MASS}, {"K", KAON_MASS}, {"p", PROTON_MASS}};
   struct where_value value = value_from(c, WHERE_NUMBER, c->token.at);
   if (c->token.kind == WHERE_LITERAL) {
     value = read_literal(c);
@@ -122,9 +118,9 @@ static struct where_value read_hypothesis(struct where_compiler *c) {
     where_use_as_float(c, &value);
     return value;
   }
-  for (size_t i = 0; c->token.kind == WHERE_NAME && i < SL_COUNT_(particles); i++)
-    if (where_accept(c, particles[i].name)) {
-      where_emit(c, where_instruction(WHERE_LOAD, WHERE_CONSTANT, sl_bits_from_f32(particles[i].mass)));
+  for (size_t i = 0; c->token.kind == WHERE_NAME && i < SL_COUNT_(mass_hypotheses); i++)
+    if (where_accept(c, mass_hypotheses[i].name)) {
+      where_emit(c, where_instruction(WHERE_LOAD, WHERE_CONSTANT, sl_bits_from_f32(mass_hypotheses[i].mass)));
       return value;
     }
   where_fail(c, c->token.at, "`mass` needs particles (e, mu, pi, K, p) or masses in MeV");

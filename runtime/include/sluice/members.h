@@ -81,7 +81,10 @@
  * term per dimension in their order: SL_CONSTANT_TERM, SL_PROPERTY_TERM, SL_DIMENSION_TERM or SL_DIMENSION_SCALED of an
  * input. A term refers to the subitems of a port as PORT, or, if the port has several groups, as PORT.FIELD, with the
  * field that begins the group. SL_ENTRY_NAMES, SL_BIT_NAMES and SL_INDEX_NAMES give the entries the names of the
- * producers of a list port, in all results of a run (struct sl_names). */
+ * producers of a list port, in all results of a run (struct sl_names). SL_HISTOGRAM and SL_HISTOGRAM_2D, instead of
+ * SL_ITEMS: the entries are the bins of a histogram, with the layout of struct sl_histogram. Their arguments are
+ * members of the algorithm: the title (a string property), and for each axis a field reference, the number of bins, and
+ * the lower and upper limit. */
 #ifdef __cplusplus
 #define SL_OFFSET_(member, type) (uint32_t) offsetof(struct SL_ARGS, member)
 #else
@@ -174,14 +177,19 @@
           SL_MIN({SL_TERM_NONE, 0, 0, 0, NULL})                                                                    \
         }                                                                                                          \
   }
-#define SL_SHARES_OFFSETS(port)              .shares = #port
-#define SL_IN_PLACE(port)                    .in_place = #port
-#define SL_ITEMS(...)                        .capacity = __VA_ARGS__
-#define SL_SUBITEMS(...)                     .sub_capacities = {__VA_ARGS__}
-#define SL_DIMENSIONS(...)                   .dimensions = {__VA_ARGS__}
-#define SL_ENTRY_NAMES(port, label)          .names = {#port, label, NULL, SL_NAMES_OF_ENTRIES, 0}
-#define SL_BIT_NAMES(port, label, field)     .names = {#port, label, #field, SL_NAMES_OF_BITS, 0}
-#define SL_INDEX_NAMES(port, label, field)   .names = {#port, label, #field, SL_NAMES_OF_INDICES, 0}
+#define SL_SHARES_OFFSETS(port)            .shares = #port
+#define SL_IN_PLACE(port)                  .in_place = #port
+#define SL_ITEMS(...)                      .capacity = __VA_ARGS__
+#define SL_SUBITEMS(...)                   .sub_capacities = {__VA_ARGS__}
+#define SL_DIMENSIONS(...)                 .dimensions = {__VA_ARGS__}
+#define SL_ENTRY_NAMES(port, label)        .names = {#port, label, NULL, SL_NAMES_OF_ENTRIES, 0}
+#define SL_BIT_NAMES(port, label, field)   .names = {#port, label, #field, SL_NAMES_OF_BITS, 0}
+#define SL_INDEX_NAMES(port, label, field) .names = {#port, label, #field, SL_NAMES_OF_INDICES, 0}
+#define SL_HISTOGRAM(title_, of, bins, lower, upper) \
+  .capacity = SL_ONE(SL_PROPERTY_TERM(bins, SL_AXIS_BESIDE)), .axes = {{#of, #bins, #lower, #upper}}, .title = #title_
+#define SL_HISTOGRAM_2D(title_, x, x_bins, x_lower, x_upper, y, y_bins, y_lower, y_upper)                     \
+  .capacity = SL_PRODUCT(SL_PROPERTY_TERM(x_bins, SL_AXIS_BESIDE), SL_PROPERTY_TERM(y_bins, SL_AXIS_BESIDE)), \
+  .axes = {{#x, #x_bins, #x_lower, #x_upper}, {#y, #y_bins, #y_lower, #y_upper}}, .title = #title_
 #define SL_SCRATCH(member, type_, doc_, ...) SL_SCRATCH_(member, type_, doc_, 0, __VA_ARGS__)
 /* Scratch that only the tuned version uses, or only `run`. If the node runs the other version, it is not allocated and
  * the pointer is NULL. */
@@ -283,11 +291,15 @@
     .args_offset = SL_OFFSET_(member, uint64_t), .args_size = SL_SIZE_(member)                  \
   }
 
-#define SL_FIELD_REF(member, types, doc_)                                                                   \
-  {                                                                                                         \
-    .name = #member, .doc = doc_, .kind = SL_MEMBER_FIELD, .flags = 0,                                      \
-    .args_offset = SL_OFFSET_(member, struct sl_field_ref), .args_size = SL_SIZE_(member), .choices = types \
+#define SL_FIELD_REF_(member, types, doc_, flags_, items_of_)                                                \
+  {                                                                                                          \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_FIELD, .flags = flags_,                                  \
+    .args_offset = SL_OFFSET_(member, struct sl_field_ref), .args_size = SL_SIZE_(member), .choices = types, \
+    .items_of = items_of_                                                                                    \
   }
+#define SL_FIELD_REF(member, types, doc_) SL_FIELD_REF_(member, types, doc_, 0, NULL)
+/* An optional reference to a field with one value for each event, or for each item of the reference `of`. */
+#define SL_OPTIONAL_FIELD_REF(member, of, types, doc_) SL_FIELD_REF_(member, types, doc_, SL_FLAG_OPTIONAL, #of)
 
 /* ------------------------------------------------------------------------------------- both from one table */
 
@@ -318,6 +330,7 @@
 #define SL_ARGUMENT_OPEN_IN_(member, base, ...)        struct base##_view_ports member
 #define SL_ARGUMENT_OPEN_OUT_(member, base, ...)       struct base##_ports member
 #define SL_ARGUMENT_FIELD_REF_(member, ...)            struct sl_field_ref member
+#define SL_ARGUMENT_OPTIONAL_FIELD_REF_(member, ...)   struct sl_field_ref member
 #define SL_ARGUMENT_SCRATCH_(member, type, ...)        sl_c_##type *member
 #define SL_ARGUMENT_TUNED_SCRATCH_(member, type, ...)  sl_c_##type *member
 #define SL_ARGUMENT_SHARED_SCRATCH_(member, type, ...) sl_c_##type *member

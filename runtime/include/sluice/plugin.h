@@ -71,6 +71,12 @@ enum {
   SL_NAMES_OF_INDICES  /* the values are indices of producers, from 0, ascending within an event */
 };
 
+/* An axis of a histogram, by members of the algorithm that fills it. */
+struct sl_axis_members {
+  const char *field;                /* a field reference: the field that is counted; NULL: no axis */
+  const char *bins, *lower, *upper; /* properties: number of bins (u32), and limits (f64) in the unit of the field */
+};
+
 struct sl_member {
   const char *name;
   const char *doc;
@@ -96,11 +102,16 @@ struct sl_member {
   struct sl_capacity sub_capacities[SL_GROUPS_MAX]; /* OUT: subitems or bytes, one per group */
   struct sl_term dimensions[SL_DIMENSIONS_MAX];     /* OUT: sizes of the collection's dimensions */
   struct sl_names names;                            /* OUT */
+  struct sl_axis_members axes[2];                   /* OUT, totals that are a histogram (struct sl_histogram): x, y */
+  const char *title;                                /* OUT, such totals: property with the title; NULL: none */
+  /* FIELD: another reference; this field has one value for each event, or for each item of that one. NULL: any field.
+   * The runtime refuses a graph where the field has other items. */
+  const char *items_of;
 };
 
 /* A field of any collection, named in the graph by `set: { member: NODE.FIELD }`; in all other respects an input. Its
  * table lists the accepted types, "f32 f64"; "" for all. Kernels read it with sl_field_begin and sl_field_f64 of
- * sluice/kernel.h.
+ * sluice/kernel.h. `values` is NULL for an optional reference that the graph does not set.
  */
 struct sl_field_ref {
   const void *values;
@@ -221,7 +232,7 @@ struct sl_plugin {
   uint32_t former_count;
   const struct sl_former_name *former_names; /* optional */
 };
-SL_STATIC_ASSERT(sizeof(struct sl_member) == 776, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_member) == 856, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 72, "frozen by the ABI");

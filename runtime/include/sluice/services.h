@@ -10,12 +10,30 @@
 extern "C" {
 #endif
 
-/* A property of a node: the value set in the graph, or the default. */
-struct sl_run_setting {
-  const char *name;
-  const char *text;             /* value of a string or a field reference ("pulses.time"), else NULL */
-  double number;                /* value of any other type; of an enumeration: the index of the name, from 0 */
-  const struct sl_field *field; /* of a field reference: the field it refers to, else NULL */
+/* A histogram over the run: an output with bins as entries (SL_HISTOGRAM), or one field of totals with named entries
+ * (SL_ENTRY_NAMES). sluice/histogram.h has functions for counts and statistics. */
+enum {
+  SL_AXIS_NONE,      /* one entry: y of a histogram with one axis */
+  SL_AXIS_NUMERIC,   /* bins of equal width; values below, above and not finite are counted beside them */
+  SL_AXIS_CATEGORIES /* an entry for each of `bins` names */
+};
+struct sl_axis {
+  uint32_t kind, bins;
+  const char *label;      /* NUMERIC: name of the field, "pv.z"; CATEGORIES: what a name is, "line"; NONE: "" */
+  const char *unit, *doc; /* of the field; "" for other axes */
+  double lower, upper; /* NUMERIC: limits; bin i, from 0, begins at lower + i * ((upper - lower) / bins), inclusive */
+  const char *const *names; /* CATEGORIES; NULL for other axes */
+};
+/* Entries of a numeric axis of N bins: below the first bin, the bins, above the last bin, not finite. */
+enum { SL_AXIS_BELOW = 0, SL_AXIS_BESIDE = 3 };
+#define SL_AXIS_ABOVE(bins)      ((bins) + 1)
+#define SL_AXIS_NOT_FINITE(bins) ((bins) + 2)
+struct sl_histogram {
+  const char *name;       /* name of the output; with categories "OUTPUT.FIELD" */
+  const char *title;      /* "" for none; with categories the doc string of the field */
+  const char *unit;       /* of counts; "" for none */
+  struct sl_axis x, y;    /* y is NUMERIC, or NONE */
+  const uint64_t *counts; /* for each entry of y a row of the entries of x */
 };
 
 struct sl_names;
@@ -28,11 +46,10 @@ struct sl_run_output {
   /* TOTAL fields: the sums so far, field by field, `items` entries of `width` values each; else NULL. Sums of an i64
    * field are in two's complement. */
   const uint64_t *totals;
-  /* The algorithm of the node that makes it ("generic.histogram"), and the node's properties and field references,
-   * without arrays. Rationale: totals are bare counts; the graph defines their meaning. */
-  const char *algorithm;
-  const struct sl_run_setting *settings;
-  uint32_t setting_count;
+  /* Its histograms: the output itself, or the fields with one count for each named entry. Counts are those of
+   * `totals`. */
+  const struct sl_histogram *histograms;
+  uint32_t histogram_count;
   uint32_t name_count;
   const char *const *names;      /* of the entries, as `naming` describes; NULL: they have none */
   const struct sl_names *naming; /* plugin.h; NULL: no names */
@@ -177,8 +194,9 @@ struct sl_services {
   uint64_t input_count;
 };
 
-SL_STATIC_ASSERT(sizeof(struct sl_run_setting) == 32, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 80, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_axis) == 56, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_histogram) == 144, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 72, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_output_calls) == 112, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_feed_block) == 16, "frozen by the ABI");

@@ -152,3 +152,57 @@ static int run_pick(const struct sl_launch *l, const struct pick_args *a) {
   return SL_LAUNCH(l, pick_values, SL_PER_EVENT, *a);
 }
 SL_ALGORITHM(pick, "sums a field of any collection", 64, run_pick);
+
+/* -------------------------------------------------------------------------------------------------- spread */
+
+struct spread_args {
+  struct sl_events events;
+  struct sl_field_ref of;
+  struct sl_field_ref selected;
+  struct toy_bins bins;
+  uint32_t bin_count;
+  double from, to;
+  const char *title;
+  uint32_t title_length;
+};
+#define SL_ARGS spread_args
+static const struct sl_member spread_members[] = {
+    SL_EVENTS(),
+    SL_FIELD_REF(of, "", "field that is counted"),
+    SL_OPTIONAL_FIELD_REF(selected, of, "u32", "field that selects values: those where it is even"),
+    SL_OUT(bins, toy_bins, "the counts", SL_HISTOGRAM(title, of, bin_count, from, to)),
+    SL_U32(bin_count, 10, 1, 100, "", "number of bins"),
+    SL_F64(from, 0, -1e9, 1e9, "", "lower limit"),
+    SL_F64(to, 1000, -1e9, 1e9, "", "upper limit"),
+    SL_STRING(title, "", "title"),
+    SL_COMPUTED(title_length, uint32_t, "length of the title"),
+};
+#undef SL_ARGS
+
+SL_KERNEL(spread_values, struct spread_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint64_t first = sl_field_begin(&a.of, event), end = sl_field_begin(&a.of, event + 1);
+    const uint64_t selected = a.selected.values ? sl_field_begin(&a.selected, event) : 0;
+    for (uint64_t i = first + threadIdx.x; i < end; i += blockDim.x) {
+      const uint64_t item = selected + (a.selected.offsets ? i - first : 0);
+      if (a.selected.values && (uint32_t)sl_field_f64(&a.selected, item) % 2 != 0) continue;
+      const double place = (sl_field_f64(&a.of, i) - a.from) / (a.to - a.from) * a.bin_count;
+      const uint32_t entry = place < 0                      ? SL_AXIS_BELOW
+                             : place >= (double)a.bin_count ? SL_AXIS_ABOVE(a.bin_count)
+                                                            : 1 + (uint32_t)place;
+      sl_total_add(&a.bins.counts[entry], 1);
+    }
+  }
+}
+
+static int run_spread(const struct sl_launch *l, const struct spread_args *a) {
+  return SL_LAUNCH(l, spread_values, SL_PER_EVENT, *a);
+}
+
+static int spread_prepare(const struct sl_services *s, void *args) {
+  struct spread_args *a = (struct spread_args *)args;
+  (void)s;
+  a->title_length = (uint32_t)strlen(a->title);
+  return SL_OK;
+}
+SL_ALGORITHM(spread, "histogram of a field", 64, run_spread, SL_PREPARE(spread_prepare));

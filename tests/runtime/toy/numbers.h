@@ -44,6 +44,9 @@ enum { TOY_TOTALS_ENTRIES = 4 };
   F(mean, f32, PER_EVENT, "", "mean of the values, 0 for none")
 SL_COLLECTION(toy_sums, TOY_SUMS_FIELDS, "sums by event");
 
+#define TOY_BINS_FIELDS(F) F(counts, u32, TOTAL, "values", "number of values below, in each bin, above, and not finite")
+SL_COLLECTION(toy_bins, TOY_BINS_FIELDS, "a histogram");
+
 #define TOY_STEPS_FIELDS(F) F(step, i32, ARRAY, "", "a step")
 SL_COLLECTION(toy_steps, TOY_STEPS_FIELDS, "a constant with a few steps");
 

@@ -15,13 +15,7 @@ SL_COLLECTION(generic_decisions, GENERIC_DECISIONS_FIELDS, "event lists that con
   F(alone, u32, TOTAL, "events", "number of events on this list only")
 SL_COLLECTION(generic_list_totals, GENERIC_LIST_TOTALS_FIELDS, "number of events on each event list, over the run");
 
-/* Counts of values over the run. An axis of N bins has N + GENERIC_EXTRA_BINS entries: values below, the bins, values
- * above, and values that are infinite or NaN. The properties of the node describe the axis: `of`, `bins`, `lower`,
- * `upper`; in two dimensions `x`, `x_bins`, ... and `y`, ...; and `title`. Read by output.histogram_sink. */
-enum { GENERIC_BELOW = 0, GENERIC_EXTRA_BINS = 3 };
-#define GENERIC_ABOVE(bins)      ((bins) + 1)
-#define GENERIC_NOT_FINITE(bins) ((bins) + 2)
-
+/* Counts of values over the run, with the entries of struct sl_histogram. */
 #define GENERIC_HISTOGRAM_FIELDS(F) \
   F(counts, u32, TOTAL, "", "number of values below, in each bin, above, and not finite")
 SL_COLLECTION(generic_histogram, GENERIC_HISTOGRAM_FIELDS, "histogram of the values of a field, over the run");

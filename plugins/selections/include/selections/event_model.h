@@ -78,6 +78,12 @@ SL_COLLECTION(particles, PARTICLES_FIELDS, "long tracks with the quantities that
   F(leptons, u8, PER_ITEM, "", "bits: 1 both particles are muons, 2 both are electrons")
 SL_COLLECTION(secondary_vertices, SECONDARY_VERTICES_FIELDS, "pairs of particles with their common vertex");
 
+/* One item per secondary vertex; the offsets are shared. */
+#define VERTEX_MASSES_FIELDS(F)                                       \
+  F(offsets, u32, OFFSETS, "", "index of the first pair of an event") \
+  F(mass, f32, PER_ITEM, "MeV", "invariant mass of the two particles")
+SL_COLLECTION(vertex_masses, VERTEX_MASSES_FIELDS, "masses of secondary vertices");
+
 /* Pairs of secondary vertices that share no particle, by ascending `first`, then `second`. */
 #define VERTEX_PAIRS_FIELDS(F)                                                    \
   F(offsets, u32, OFFSETS, "", "index of the first pair of an event")             \

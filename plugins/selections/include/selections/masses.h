@@ -3,6 +3,7 @@
 #define SELECTIONS_MASSES_H
 
 #include <sluice/math.h>
+#include <sluice/plugin.h>
 
 #define ELECTRON_MASS 0.510999f
 #define MUON_MASS     105.65837f
@@ -10,6 +11,17 @@
 #define KAON_MASS     493.677f
 #define PROTON_MASS   938.27203f
 #define D0_MASS       1864.83f
+
+/* Mass hypotheses of particles, with their names in graphs. */
+struct mass_hypothesis {
+  const char *name;
+  float mass;
+};
+#define MASS_HYPOTHESES(H)                H(e, ELECTRON_MASS) H(mu, MUON_MASS) H(pi, PION_MASS) H(K, KAON_MASS) H(p, PROTON_MASS)
+#define MASS_HYPOTHESIS_(name, mass)      {#name, mass},
+#define MASS_HYPOTHESIS_NAME_(name, mass) #name " "
+#define MASS_HYPOTHESIS_NAMES             MASS_HYPOTHESES(MASS_HYPOTHESIS_NAME_)
+static const struct mass_hypothesis mass_hypotheses[] SL_UNUSED = {MASS_HYPOTHESES(MASS_HYPOTHESIS_)};
 
 /* E - p, computed as m^2 / (E + p) to avoid cancellation. p and m must not both be 0. */
 SL_MATH_FUNCTION float selections_energy_excess(float p, float m) { return m * m / (sqrtf(p * p + m * m) + p); }
