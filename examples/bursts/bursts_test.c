@@ -86,9 +86,32 @@ static void a_pulse_is_found_with_its_width(void **state) {
   sl_test_free(t);
 }
 
+/* Two pulses, at the begin and in the middle of the block. */
+static void a_block_is_drawn_with_its_pulses(void **state) {
+  (void)state;
+  const uint32_t offsets[] = {0, 2}, time[] = {0, 50}, trial[] = {1, 0}, width[] = {1, 1};
+  const float snr[] = {8, 20}, measure[] = {0, 200};
+  struct sl_test *t = sl_test_new(BURSTS_PLUGIN, "list");
+  sl_test_events(t, 1);
+  sl_test_input(t, "pulses", "offsets", offsets, 2);
+  sl_test_input(t, "pulses", "time", time, 2);
+  sl_test_input(t, "pulses", "trial", trial, 2);
+  sl_test_input(t, "pulses", "width", width, 2);
+  sl_test_input(t, "pulses", "snr", snr, 2);
+  sl_test_input(t, "delays", "measure", measure, 2);
+  sl_test_set(t, "step", 100);
+  sl_test_draw(t, 0);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_non_null(strstr(sl_test_drawing(t), "block 0: 2 pulses"));
+  assert_non_null(strstr(sl_test_drawing(t), "<circle cx='50.0' cy='40.0' r='4.0'"));
+  assert_non_null(strstr(sl_test_drawing(t), "<circle cx='300.0' cy='310.0' r='10.0'"));
+  sl_test_free(t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(channels_are_summed_with_their_delays),
                                      cmocka_unit_test(delays_longer_than_the_block_are_refused),
-                                     cmocka_unit_test(a_pulse_is_found_with_its_width)};
+                                     cmocka_unit_test(a_pulse_is_found_with_its_width),
+                                     cmocka_unit_test(a_block_is_drawn_with_its_pulses)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* list.c: lists the bursts of the run. A pulse that goes on in the next block is one burst. */
+/* list.c: lists the bursts of the run. A pulse that goes on in the next block is one burst. Draws a block on request.
+ */
 #include <bursts/event_model.h>
 
 #define SL_ARGS list_args
@@ -57,5 +58,32 @@ static int finish(void *state, const struct sl_services *s, const struct sl_repo
   return SL_OK;
 }
 
-static const struct sl_sink functions = {.consume = consume, .finish = finish};
+/* Draws the pulses of a block: time and dispersion measure, with a radius by the signal-to-noise ratio. */
+static int draw(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch,
+                uint32_t event, const struct sl_text_calls *to) {
+  const struct list_args *a = (const struct list_args *)args;
+  const uint32_t first = a->pulses.offsets[event], end = a->pulses.offsets[event + 1];
+  const double begin_s = (double)(batch->events[event].number * a->step) * a->sample_s,
+               length_s = a->step * a->sample_s;
+  double highest = 100;
+  (void)state, (void)s;
+  for (uint32_t i = first; i < end; i++)
+    if (a->delays.measure[a->pulses.trial[i]] > highest) highest = a->delays.measure[a->pulses.trial[i]];
+  to->print(to->context, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 600 360' font-family='sans-serif'>\n");
+  to->print(to->context,
+            "<rect width='600' height='360' fill='white'/>\n<path d='M50,40v270h500' fill='none' stroke='black'/>\n");
+  to->print(to->context, "<text x='50' y='25'>block %llu: %u pulses</text>\n",
+            (unsigned long long)batch->events[event].number, end - first);
+  to->print(to->context, "<text x='50' y='335'>%.2f s</text><text x='500' y='335'>%.2f s</text>\n", begin_s,
+            begin_s + length_s);
+  to->print(to->context, "<text x='55' y='55'>%.0f pc/cm3</text><text x='20' y='310'>0</text>\n", highest);
+  for (uint32_t i = first; i < end; i++)
+    to->print(to->context, "<circle cx='%.1f' cy='%.1f' r='%.1f' fill='#0072b2' fill-opacity='.5'/>\n",
+              50 + 500.0 * a->pulses.time[i] / a->step, 310 - 270 * a->delays.measure[a->pulses.trial[i]] / highest,
+              (double)a->pulses.snr[i] / 2);
+  to->print(to->context, "</svg>\n");
+  return SL_OK;
+}
+
+static const struct sl_sink functions = {.consume = consume, .finish = finish, .draw = draw};
 SL_SINK(list, "lists bursts with their time and dispersion measure", struct list, functions);

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 COUNTED = (1 << 64) - 1  # SL_FEED_COUNTED
-ABI_VERSION = 12  # SL_ABI_VERSION
+ABI_VERSION = 13  # SL_ABI_VERSION
 
 ERRORS = {
     -1: "SL_ENOMEM",
@@ -103,7 +103,7 @@ class Options(ctypes.Structure):
         ("memory_bytes", c_uint64),
         ("until_idle", c_double),
         ("senders", c_uint32),
-        ("reserved", c_uint32),
+        ("draws", c_uint32),
         ("follow", c_void_p),
         ("server", c_void_p),
     ]

@@ -178,6 +178,7 @@ void sl_services_open(struct sl_setup *s, uint32_t node) {
                                      .output = kind == SL_KIND_SINK ? s->output_calls : NULL,
                                      .in_parallel = kind == SL_KIND_SOURCE ? in_parallel : NULL,
                                      .workers = kind == SL_KIND_SOURCE ? s->source_threads : 0,
+                                     .draws = kind == SL_KIND_SINK && s->options.draws != 0,
                                      .feed = is_fed ? sl_feed_calls_of(s->options.feed) : NULL,
                                      .records = kind == SL_KIND_SOURCE ? s->record_calls : NULL,
                                      .input_path = s->input_path,

@@ -318,7 +318,9 @@ static int take(struct sl_files *f, int32_t node, const char *pattern, const cha
   for (uint32_t i = 0; i < f->count; i++)
     f->at[i].is_open |= is_same(&f->at[i], &identity, path) && may_take(&f->at[i], node);
   f->output_is_taken |= is_below(pattern, f->setup->options.output_path);
-  return add(f, &e, "which the node %s writes", f->setup->graph->nodes[node].name);
+  const int status = add(f, &e, "which the node %s writes", f->setup->graph->nodes[node].name);
+  if (status == SL_OK) f->at[f->count - 1].of_sink = 1;
+  return status;
 }
 
 static int open_output(const struct sl_services *services, const char *given, uint32_t flags, struct sl_output **file) {

@@ -20,6 +20,7 @@ struct sl_file {
   uint32_t member;    /* the property */
   int is_for_sink;    /* file of -o, for the first sink that opens it */
   int is_open;        /* a sink writes it */
+  int of_sink;        /* entered when a sink opened it, with the path that the sink writes now */
 };
 
 struct sl_files {

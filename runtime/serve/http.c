@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "results/drawings.h"
 #include "serve/library.h"
 #include "serve/request.h"
 #include "sl_page_html.h"
@@ -161,6 +162,46 @@ static enum MHD_Result answer_text(const struct request *r) {
   return answer(r, is_known ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, r->route.type, response);
 }
 
+static void release_drawing(void *drawing) { sl_drawing_release(drawing); }
+
+static const char *argument_of(const struct request *r, const char *name) {
+  const char *value = r->http->library->lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, name);
+  return value && *value ? value : NULL;
+}
+
+static enum MHD_Result answer_drawing(const struct request *r, struct sl_drawing *drawing) {
+  const struct sl_mhd_library *mhd = r->http->library;
+  char event[48], serial[24];
+  struct MHD_Response *response =
+      mhd->create_response_from_buffer_with_free_callback_cls(drawing->bytes, drawing->text, release_drawing, drawing);
+  if (!response) {
+    sl_drawing_release(drawing);
+    return MHD_NO;
+  }
+  snprintf(event, sizeof event, "%u:%llu", drawing->run, (unsigned long long)drawing->event);
+  snprintf(serial, sizeof serial, "%llu", (unsigned long long)drawing->serial);
+  mhd->add_response_header(response, "X-Sluice-Event", event);
+  mhd->add_response_header(response, "X-Sluice-Serial", serial);
+  return answer(r, MHD_HTTP_OK, r->route.type, response);
+}
+
+/* The newest drawing, if there is one after that of the argument `after`. */
+static enum MHD_Result answer_event(const struct request *r) {
+  const struct sl_http *h = r->http;
+  const char *after = argument_of(r, "after");
+  struct sl_drawing *drawing = NULL;
+  const int status = h->draw(h->context, argument_of(r, "sink"), argument_of(r, "name"),
+                             after ? strtoull(after, NULL, 10) : 0, &drawing);
+  if (status == 1) return answer_drawing(r, drawing);
+  if (status == 0)
+    return answer(r, MHD_HTTP_NO_CONTENT, r->route.type,
+                  h->library->create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT));
+  return answer_error(r, MHD_HTTP_NOT_FOUND,
+                      status == SL_EPLUGIN  ? "the sink failed to draw an event, and draws no more"
+                      : status == SL_EINVAL ? "no such sink of the graph draws events, or there is no such name"
+                                            : "there is no run");
+}
+
 static enum MHD_Result acknowledge(const struct request *r) {
   if (!sl_alarm_acknowledge(r->http->alarms, r->route.id))
     return answer_error(r, MHD_HTTP_NOT_FOUND, "there is no such alarm");
@@ -279,7 +320,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
   if (r->route.kind == SL_ROUTE_CONFIG || is_missing_drawing(r)) return work(r);
   if (r->route.kind == SL_ROUTE_TEXT) return answer_text(r);
   if (r->route.kind == SL_ROUTE_ACKNOWLEDGE) return acknowledge(r);
-  return answer_error(r, MHD_HTTP_NOT_FOUND, "no sink of this graph draws events");
+  return answer_event(r);
 }
 
 static void end(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode code) {

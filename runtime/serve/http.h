@@ -17,6 +17,12 @@ struct sl_mhd_library;
  * freed; a drawing that was published has none. Called in a thread of its own, one call at a time. */
 typedef unsigned sl_http_work(void *context, uint32_t kind, const char *body, size_t bytes, char **answer);
 
+/* Requests a drawing of an event: see sl_drawings_request. `sink` and `name` may be NULL. SL_EINTERRUPTED: there is no
+ * run. */
+struct sl_drawing;
+typedef int sl_http_draw(void *context, const char *sink, const char *name, uint64_t after,
+                         struct sl_drawing **drawing);
+
 struct sl_http {
   const struct sl_mhd_library *library;
   struct MHD_Daemon *daemon;
@@ -29,6 +35,7 @@ struct sl_http {
   struct sl_texts *texts;
   struct sl_alarms *alarms;
   sl_http_work *work;
+  sl_http_draw *draw;
   void *context;
   const char *token; /* "": no token */
   int needs_token;   /* for all requests */

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/locale.h"
 #include "base/text_file.h"
+#include "results/drawings.h"
 #include "serve/http.h"
 #include "serve/judge.h"
 #include "serve/request.h"
@@ -27,7 +28,9 @@ struct server {
   struct sl_measures measures;
   struct sl_status status;
   struct sl_http http;
-  int is_lacking; /* memory was out, and that was reported */
+  pthread_mutex_t lock;         /* of what follows */
+  struct sl_drawings *drawings; /* NULL: no run, or none that draws */
+  int is_lacking;               /* memory was out, and that was reported */
 };
 
 static struct server *server_of(struct sl_server *base) { return (struct server *)base; }
@@ -100,6 +103,13 @@ static void publish_moment(struct server *s) {
 
 static void write_alarm_metrics(void *context, FILE *file) { sl_alarms_write_metrics(context, file); }
 
+/* Requests of drawings are possible while there are `drawings`. */
+static void offer_drawings(struct server *s, struct sl_drawings *drawings) {
+  pthread_mutex_lock(&s->lock);
+  s->drawings = drawings;
+  pthread_mutex_unlock(&s->lock);
+}
+
 static void look(struct server *s) {
   sl_disks_look(&s->disks, s->measures.live.files);
   sl_judge(&s->alarms, &s->measures, &s->reference, &s->disks);
@@ -125,6 +135,7 @@ static int begin(struct sl_server *base, struct sl_session *session, const struc
     return status;
   }
   look(s);
+  offer_drawings(s, sl_session_drawings(session));
   publish_moment(s);
   return SL_OK;
 }
@@ -139,6 +150,7 @@ static void tick(struct sl_server *base) {
 static void end(struct sl_server *base, int status) {
   struct server *s = server_of(base);
   if (!s->status.session) return;
+  offer_drawings(s, NULL);
   s->status.state_of_end = status == SL_OK ? "ok" : status == SL_EINTERRUPTED ? "interrupted" : "failed";
   (void)sl_measures_add(&s->measures);
   sl_judge_end(&s->alarms, s->measures.now_ns);
@@ -172,6 +184,14 @@ static char *lay_out(struct server *s, size_t *bytes, char *reason, size_t reaso
   if (dot) fclose(dot);
   if (svg) fclose(svg);
   return drawing;
+}
+
+static int draw(void *context, const char *sink, const char *name, uint64_t after, struct sl_drawing **drawing) {
+  struct server *s = context;
+  pthread_mutex_lock(&s->lock);
+  const int status = s->drawings ? sl_drawings_request(s->drawings, sink, name, after, drawing) : SL_EINTERRUPTED;
+  pthread_mutex_unlock(&s->lock);
+  return status;
 }
 
 static unsigned work(void *context, uint32_t kind, const char *body, size_t bytes, char **answer) {
@@ -220,6 +240,7 @@ static int start(struct server *s, const struct sl_server_options *o) {
   s->http.texts = &s->texts;
   s->http.alarms = &s->alarms;
   s->http.work = work;
+  s->http.draw = draw;
   s->http.context = s;
   s->http.token = s->token;
   s->http.needs_token = !address.is_loopback;
@@ -244,6 +265,7 @@ int sl_server_new(const struct sl_server_options *options, struct sl_diagnostics
   s->status = (struct sl_status){
       .measures = &s->measures, .alarms = &s->alarms, .reference = &s->reference, .disks = &s->disks, .diagnostics = d};
   pthread_mutex_init(&s->alarms.lock, NULL);
+  pthread_mutex_init(&s->lock, NULL);
   sl_texts_open(&s->texts);
   struct sl_json j;
   sl_json_begin(&j);
@@ -269,6 +291,7 @@ void sl_server_free(struct sl_server *server) {
   sl_reference_close(&s->reference);
   sl_alarms_close(&s->alarms);
   pthread_mutex_destroy(&s->alarms.lock);
+  pthread_mutex_destroy(&s->lock);
   sl_texts_close(&s->texts);
   free(s);
 }

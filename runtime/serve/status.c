@@ -7,6 +7,7 @@
 #include "execute/replan.h"
 #include "input/follow.h"
 #include "observe/energy.h"
+#include "results/drawings.h"
 
 #include <math.h>
 #include <string.h>
@@ -320,12 +321,24 @@ static void put_energy(const struct sl_status *s, struct sl_json *j) {
 
 /* ---------------------------------------------------------------------------------------- inputs and files */
 
+/* The present configuration of the run. */
+static void put_configurations(const struct sl_status *s, struct sl_json *j) {
+  const struct sl_live *live = &s->measures->live;
+  sl_json_begin_array(j, "configurations");
+  sl_json_begin_object(j, NULL);
+  put_digest(j, "digest", live->outputs->identity->run.graph_digest);
+  sl_json_unsigned(j, "first_event", 0);
+  sl_json_unsigned(j, "events", live->delivery->events);
+  sl_json_end_object(j);
+  sl_json_end_array(j);
+}
+
 static void put_outputs(const struct sl_status *s, struct sl_json *j) {
   const struct sl_files *files = s->measures->live.files;
   sl_json_begin_array(j, "outputs");
   for (uint32_t i = 0; i < files->count; i++) {
     const struct sl_file *file = &files->at[i];
-    if (!file->option || !file->is_open) continue;
+    if (!file->of_sink) continue;
     const double bytes = sl_disks_file_bytes(files, file->path);
     sl_json_begin_object(j, NULL);
     sl_json_string(j, "path", file->path);
@@ -377,6 +390,26 @@ static void put_links(const struct sl_status *s, struct sl_json *j) {
   sl_json_end_array(j);
 }
 
+/* The sinks that can draw an event, and the names by which events can be chosen. */
+static void put_drawings(const struct sl_status *s, struct sl_json *j) {
+  const struct sl_drawings *d = sl_session_drawings(s->session);
+  sl_json_begin_object(j, "drawings");
+  sl_json_begin_array(j, "sinks");
+  for (uint32_t i = 0; d && i < d->drawer_count; i++) sl_json_string(j, NULL, d->drawers[i].name);
+  sl_json_end_array(j);
+  sl_json_begin_array(j, "names");
+  for (uint32_t g = 0; d && d->drawer_count > 0 && g < d->group_count; g++) {
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "label", d->names[g].label);
+    sl_json_begin_array(j, "names");
+    for (uint32_t i = 0; i < d->names[g].count; i++) sl_json_string(j, NULL, d->names[g].names[i]);
+    sl_json_end_array(j);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+}
+
 void sl_status_write(struct sl_status *s, struct sl_json *j) {
   sl_json_begin_object(j, NULL);
   put_version(j);
@@ -392,16 +425,18 @@ void sl_status_write(struct sl_status *s, struct sl_json *j) {
   put_budgets(s, j);
   put_energy(s, j);
   sl_reference_write_status(s->reference, j);
+  put_configurations(s, j);
   put_outputs(s, j);
   put_follow(s, j);
   put_links(s, j);
+  put_drawings(s, j);
   put_log(s, j);
   sl_json_end_object(j);
 }
 
 void sl_status_write_idle(struct sl_json *j) {
-  static const char *const lists[] = {"alarms", "entries", "totals",  "errors", "truncations",
-                                      "budgets", "outputs", "disks", "links",  "log"};
+  static const char *const lists[] = {"alarms",  "entries", "totals", "errors", "truncations",
+                                      "budgets", "outputs", "disks",  "links",  "log"};
   sl_json_begin_object(j, NULL);
   put_version(j);
   sl_json_string(j, "state", "waiting");
@@ -418,5 +453,6 @@ void sl_status_write_idle(struct sl_json *j) {
     sl_json_end_array(j);
   }
   sl_json_raw(j, "times", "{\"threads\": [], \"device\": []}");
+  sl_json_raw(j, "drawings", "{\"sinks\": [], \"names\": []}");
   sl_json_end_object(j);
 }

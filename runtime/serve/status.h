@@ -16,8 +16,8 @@ struct sl_seen {
 enum { SL_LOG_LINES = 50 };
 
 struct sl_status {
-  const struct sl_session *session; /* NULL: no run has begun */
-  const char *state_of_end;         /* NULL: the run has not ended */
+  struct sl_session *session; /* NULL: no run has begun */
+  const char *state_of_end;   /* NULL: the run has not ended */
   struct sl_measures *measures;
   struct sl_alarms *alarms;
   struct sl_reference *reference;

@@ -8,6 +8,7 @@
 
 #include <sluice/sluice.h>
 
+struct sl_drawings;
 struct sl_zmq_link;
 
 const struct sl_setup *sl_session_setup(const struct sl_session *s);
@@ -21,6 +22,8 @@ int sl_session_describe_device(const struct sl_session *s, char *text, size_t si
 /* Report of a sink as lines of text and as JSON; NULL if it reported nothing. */
 const char *sl_session_sink_lines(const struct sl_session *s, uint32_t node);
 const char *sl_session_sink_json(const struct sl_session *s, uint32_t node);
+/* Drawings of events on request (results/drawings.h), for any thread; NULL without options.draws. */
+struct sl_drawings *sl_session_drawings(struct sl_session *s);
 /* Sockets of ZeroMQ and their counts; NULL if there are none. */
 const struct sl_zmq_link *sl_session_links(const struct sl_session *s);
 uint64_t sl_session_events_read(const struct sl_session *s);

@@ -112,6 +112,7 @@ static int open_parts(struct sl_session *sn) {
   if (status == SL_OK) sl_replan_open(&sn->replan, s, &sn->history);
   if (status == SL_OK) status = sl_outputs_open(&sn->outputs, s, &sn->identity);
   if (status == SL_OK) status = sl_sinks_open(&sn->sinks, s);
+  if (status == SL_OK && s->options.draws) status = sl_drawings_open(&sn->drawings, s, &sn->identity);
   if (status == SL_OK) status = sl_rotation_open(&sn->rotation);
   if (status == SL_OK) status = sl_delivery_open(&sn->delivery, s);
   if (status == SL_OK) status = sl_checkpoint_open(&sn->checkpoint);
@@ -147,6 +148,7 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   s->open_ns = sn->times.opening_since_ns = sl_now_ns();
   s->families = 1;
   s->options = *options;
+  if (options->server) s->options.draws = 1;
   s->diagnostics = d;
   s->files = &sn->files;
   s->output_calls = &sl_files_output;
@@ -189,6 +191,7 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   sl_observers_add(&sn->observers, &sl_traffic_observer, &sn->traffic);
   if (options->rotate) sl_observers_add(&sn->observers, &sl_rotation_observer, &sn->rotation);
   sl_observers_add(&sn->observers, &sl_sinks_observer, &sn->sinks);
+  if (s->options.draws) sl_observers_add(&sn->observers, &sl_drawings_observer, &sn->drawings);
   sl_observers_add(&sn->observers, &sl_outputs_observer, &sn->outputs);
   if (options->checkpoint_path) sl_observers_add(&sn->observers, &sl_checkpoint_observer, &sn->checkpoint);
 }
@@ -239,6 +242,7 @@ void sl_session_close(struct sl_session *sn) {
   close_slots(sn);
   sl_setup_close_tables(s);
   sl_outputs_close(&sn->outputs);
+  sl_drawings_close(&sn->drawings);
   sl_sinks_close(&sn->sinks);
   sl_delivery_close(&sn->delivery);
   sl_report_close(&sn->report);
@@ -308,6 +312,10 @@ int sl_session_write_budgets(const struct sl_session *sn, FILE *file) {
 const char *sl_session_sink_lines(const struct sl_session *sn, uint32_t node) { return sn->sinks.lines[node]; }
 
 const char *sl_session_sink_json(const struct sl_session *sn, uint32_t node) { return sn->sinks.json[node]; }
+
+struct sl_drawings *sl_session_drawings(struct sl_session *sn) {
+  return sn->drawings.setup ? &sn->drawings : NULL;
+}
 
 const struct sl_zmq_link *sl_session_links(const struct sl_session *sn) { return sn->zmq.links; }
 

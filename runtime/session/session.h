@@ -19,6 +19,7 @@
 #include "observe/trace.h"
 #include "observe/traffic.h"
 #include "results/checkpoint.h"
+#include "results/drawings.h"
 #include "results/files.h"
 #include "results/identity.h"
 #include "results/outputs.h"
@@ -49,6 +50,7 @@ struct sl_session {
   struct sl_identity identity;
   struct sl_outputs outputs;
   struct sl_sinks sinks;
+  struct sl_drawings drawings;
   struct sl_files files;
   struct sl_rotation rotation;
   struct sl_checkpoint checkpoint;

@@ -267,6 +267,8 @@ void test_release_run(struct sl_test *t) {
   sl_guarded_free(&t->numbers);
   sl_guarded_free(&t->errors);
   sl_json_free(&t->report);
+  free(t->drawing.text);
+  t->drawing = (struct sl_received_text){0};
 }
 
 static void free_entries(struct test_member *member) {
@@ -495,3 +497,11 @@ void test_add_line(struct sl_test *t, const char *prefix, const char *format, va
 
 const char *sl_test_messages(const struct sl_test *t) { return t->messages.text ? t->messages.text : ""; }
 const char *sl_test_report(const struct sl_test *t) { return sl_json_text(&t->report); }
+const char *sl_test_drawing(const struct sl_test *t) { return t->drawing.text; }
+
+void sl_test_draw(struct sl_test *t, uint32_t event) {
+  SL_IN_C_LOCALE();
+  if (t->algorithm->kind != SL_KIND_SINK || !t->algorithm->sink->draw) test_die(t, "it draws no events");
+  t->services.draws = 1;
+  t->drawn_event = event;
+}

@@ -5,6 +5,7 @@
 #include "base/guarded.h"
 #include "base/json.h"
 #include "base/output.h"
+#include "base/received_text.h"
 #include "plugin/tables.h"
 
 #include <sluice/testing.h>
@@ -68,6 +69,8 @@ struct sl_test {
   pthread_mutex_t mutex;                    /* protects the messages */
   struct test_text messages;
   struct sl_json report;
+  uint32_t drawn_event; /* with services.draws: the event to draw */
+  struct sl_received_text drawing;
   struct sl_services services;
   char *node_name;
   int is_preparing;

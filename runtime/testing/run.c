@@ -356,6 +356,12 @@ static int finish_sink(struct sl_test *t, void *state) {
   return status;
 }
 
+static int draw_event(struct sl_test *t, void *state, const struct sl_batch *batch) {
+  const struct sl_text_calls to = sl_received_text_calls(&t->drawing);
+  if (t->drawn_event >= batch->event_count) test_die(t, "there is no event %u to draw", t->drawn_event);
+  return t->algorithm->sink->draw(state, &t->services, t->args, batch, t->drawn_event, &to);
+}
+
 static int run_sink(struct sl_test *t) {
   const struct sl_sink *sink = t->algorithm->sink;
   void *state = test_allocate(1, t->algorithm->state_size);
@@ -365,6 +371,7 @@ static int run_sink(struct sl_test *t) {
   int status = sink->open ? sink->open(state, &t->services, t->args, NULL) : SL_OK;
   if (status == SL_OK) {
     status = sink->consume(state, &t->services, t->args, &batch);
+    if (status == SL_OK && t->services.draws) status = draw_event(t, state, &batch);
     if (status == SL_OK) status = finish_sink(t, state);
     if (sink->close) sink->close(state);
   }

@@ -85,6 +85,7 @@ struct sl_session *trial_session_open(const struct sl_trial_options *o, const st
   options.output_is_optional = 1;
   options.events = output_path ? o->events : 0;
   options.guard = output_path != NULL;
+  options.draws = output_path != NULL;
   return open_with(options, o, graph, log);
 }
 

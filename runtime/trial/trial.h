@@ -9,6 +9,7 @@
  *   capture.c    the inputs of a node of a running graph;  cut.c: other slices of them
  *   outcome.c    checks and compares outputs
  *   again.c      the command that reproduces a finding
+ *   markup.c     well-formed drawings of sinks
  *   race.c       the same inputs on the emulator with the race detector
  *   kernel.c constant.c source.c sink.c   the runs for each kind of algorithm
  */
@@ -78,6 +79,8 @@ int trial_lint(const char *path, const struct sl_plugin *plugin, const struct sl
                size_t reason_size);
 /* Checks the doc strings: none is empty or refers to another text. Returns 0, or 1 with the first finding. */
 int trial_lint_docs(const struct sl_plugin *plugin, char *reason, size_t reason_size);
+/* Checks that a drawing, ended by a zero byte, is well-formed. Returns 0, or 1 with the first finding. */
+int trial_lint_drawing(const char *text, size_t bytes, char *reason, size_t reason_size);
 /* Checks the file, and its variant for other processors of the same architecture. Returns 0, or 1 with the finding. */
 int trial_lint_files(const char *path, int has_kernels, char *reason, size_t reason_size);
 

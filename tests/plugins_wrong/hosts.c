@@ -108,6 +108,48 @@ static int finish(void *state, const struct sl_services *s, const struct sl_repo
 static const struct sl_sink slice_sink_functions = {.open = open_sink, .consume = consume, .finish = finish};
 SL_SINK(slice_sink, "counts slices", struct state, slice_sink_functions);
 
+/* Its drawing is not well-formed. */
+#define bad_markup_args slice_sink_args
+static const struct sl_member bad_markup_members[] = {
+    SL_IN(kept, wrong_kept, "offsets", "any"),
+};
+static int draw_badly(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch,
+                      uint32_t event, const struct sl_text_calls *to) {
+  (void)state, (void)s, (void)args;
+  to->print(to->context, "<svg>\n<text>event %u</svg>\n", (uint32_t)batch->events[event].number);
+  return SL_OK;
+}
+static const struct sl_sink bad_markup_functions = {.consume = consume, .draw = draw_badly};
+SL_SINK(bad_markup, "draws an element that does not end", struct state, bad_markup_functions);
+
+/* Draws another event each time. */
+#define drifting_drawing_args slice_sink_args
+static const struct sl_member drifting_drawing_members[] = {
+    SL_IN(kept, wrong_kept, "offsets", "any"),
+};
+static int draw_count(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch,
+                      uint32_t event, const struct sl_text_calls *to) {
+  static uint32_t drawn;
+  (void)state, (void)s, (void)args, (void)batch, (void)event;
+  to->print(to->context, "<svg>\n<text>drawing %u</text>\n</svg>\n", drawn++);
+  return SL_OK;
+}
+static const struct sl_sink drifting_drawing_functions = {.consume = consume, .draw = draw_count};
+SL_SINK(drifting_drawing, "counts its drawings", struct state, drifting_drawing_functions);
+
+/* Cannot draw. */
+#define no_drawing_args slice_sink_args
+static const struct sl_member no_drawing_members[] = {
+    SL_IN(kept, wrong_kept, "offsets", "any"),
+};
+static int draw_nothing(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch,
+                        uint32_t event, const struct sl_text_calls *to) {
+  (void)state, (void)s, (void)args, (void)batch, (void)event, (void)to;
+  return SL_EFORMAT;
+}
+static const struct sl_sink no_drawing_functions = {.consume = consume, .draw = draw_nothing};
+SL_SINK(no_drawing, "fails to draw", struct state, no_drawing_functions);
+
 /* Counts how often it is made. */
 struct counted_args {
   struct wrong_table table;

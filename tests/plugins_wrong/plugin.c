@@ -33,19 +33,22 @@ SL_DECLARE(numbers_source);
 SL_DECLARE(drifting_source);
 SL_DECLARE(greedy_source);
 SL_DECLARE(slice_sink);
+SL_DECLARE(bad_markup);
+SL_DECLARE(drifting_drawing);
+SL_DECLARE(no_drawing);
 SL_DECLARE(counted);
 #endif
 
 static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
-    SL_ENTRY(numbers_source), SL_ENTRY(drifting_source), SL_ENTRY(greedy_source), SL_ENTRY(slice_sink),
-    SL_ENTRY(counted),
+    SL_ENTRY(numbers_source), SL_ENTRY(drifting_source),  SL_ENTRY(greedy_source), SL_ENTRY(slice_sink),
+    SL_ENTRY(bad_markup),     SL_ENTRY(drifting_drawing), SL_ENTRY(no_drawing),    SL_ENTRY(counted),
 #endif
-    SL_ENTRY(fine),           SL_ENTRY(unwritten),       SL_ENTRY(next_number),   SL_ENTRY(by_place),
-    SL_ENTRY(by_slice),       SL_ENTRY(from_zero),       SL_ENTRY(first_come),    SL_ENTRY(not_a_number),
-    SL_ENTRY(remembers),      SL_ENTRY(beyond),          SL_ENTRY(silent),        SL_ENTRY(descending),
-    SL_ENTRY(undeclared),     SL_ENTRY(changes_input),   SL_ENTRY(off_list),      SL_ENTRY(no_such_error),
-    SL_ENTRY(crashes),        SL_ENTRY(leaves),          SL_ENTRY(endless),       SL_ENTRY(first_offset),
-    SL_ENTRY(counts_slices),  SL_ENTRY(other_version),   SL_ENTRY(uses_table),    SL_ENTRY(good_family),
-    SL_ENTRY(first_node),     SL_ENTRY(first_list),      SL_ENTRY(first_property)};
+    SL_ENTRY(fine),           SL_ENTRY(unwritten),        SL_ENTRY(next_number),   SL_ENTRY(by_place),
+    SL_ENTRY(by_slice),       SL_ENTRY(from_zero),        SL_ENTRY(first_come),    SL_ENTRY(not_a_number),
+    SL_ENTRY(remembers),      SL_ENTRY(beyond),           SL_ENTRY(silent),        SL_ENTRY(descending),
+    SL_ENTRY(undeclared),     SL_ENTRY(changes_input),    SL_ENTRY(off_list),      SL_ENTRY(no_such_error),
+    SL_ENTRY(crashes),        SL_ENTRY(leaves),           SL_ENTRY(endless),       SL_ENTRY(first_offset),
+    SL_ENTRY(counts_slices),  SL_ENTRY(other_version),    SL_ENTRY(uses_table),    SL_ENTRY(good_family),
+    SL_ENTRY(first_node),     SL_ENTRY(first_list),       SL_ENTRY(first_property)};
 SL_PLUGIN("wrong", "1.0.0", "breaks each rule once");

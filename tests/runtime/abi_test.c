@@ -156,7 +156,7 @@ static void write_calls(FILE *out) {
   M(sl_services, output);
   M(sl_services, in_parallel);
   M(sl_services, workers);
-  M(sl_services, reserved_workers);
+  M(sl_services, draws);
   M(sl_services, feed);
   M(sl_services, records);
   M(sl_services, input_path);
@@ -333,6 +333,7 @@ static void write_calls(FILE *out) {
   M(sl_sink, reserved);
   M(sl_sink, flush);
   M(sl_sink, rotate);
+  M(sl_sink, draw);
 }
 
 static void write_plugin(FILE *out) {

@@ -160,6 +160,61 @@ static void malformed_truth_is_reported_and_ignored(void **state) {
   assert_shows("track: 3<");
 }
 
+/* The second event has no tracks. */
+static void give_two_events(void) {
+  const uint32_t both[3] = {0, TRACKS, TRACKS};
+  give_tracks(0);
+  sl_test_events(test, 2);
+  sl_test_input(test, "tracks", "offsets", both, 3);
+  sl_test_input(test, "beamline_states", "offsets", both, 3);
+}
+
+static void assert_draws(const char *wanted) {
+  const char *drawing = sl_test_drawing(test);
+  assert_non_null(drawing);
+  assert_true(strlen(drawing) > 7 && strcmp(drawing + strlen(drawing) - 7, "</svg>\n") == 0);
+  if (!strstr(drawing, wanted)) fail_msg("the drawing does not have \"%s\":\n%s", wanted, drawing);
+}
+
+static void an_event_is_drawn_on_request_beside_the_one_in_the_file(void **state) {
+  (void)state;
+  static const char *const parts[] = {"velo", "spectrometer"};
+  for (int i = 0; i < 2; i++) {
+    free(text);
+    text = NULL;
+    give_two_events();
+    sl_test_set_text(test, "show", parts[i]);
+    sl_test_draw(test, 1);
+    draw();
+    assert_shows("run 0, event 0</title>");
+    assert_draws("run 0, event 1</title>");
+    assert_int_equal(number_in(sl_test_report(test), "event"), 0);
+    assert_int_equal(number_in(sl_test_report(test), "tracks"), 3);
+  }
+  sl_test_set_text(test, "show", "velo");
+  assert_int_equal(sl_test_run(test), 0);
+  assert_draws("0 tracks. The event has no Monte-Carlo truth");
+  free(text);
+  text = NULL;
+  sl_test_draw(test, 0);
+  draw();
+  assert_draws("3 tracks. The event has no Monte-Carlo truth");
+  assert_string_equal(sl_test_drawing(test), text); /* the same event as in the file */
+}
+
+static void without_a_path_events_are_drawn_on_request_only(void **state) {
+  (void)state;
+  give_two_events();
+  sl_test_set_text(test, "path", "");
+  assert_int_equal(sl_test_run(test), SL_EINVAL);
+  assert_non_null(strstr(sl_test_messages(test), "no output file is given: use -o, or the property path"));
+  sl_test_draw(test, 0);
+  assert_int_equal(sl_test_run(test), 0);
+  assert_draws("run 0, event 0</title>");
+  assert_int_equal(number_in(sl_test_report(test), "requests"), 1);
+  assert_non_null(strstr(sl_test_messages(test), "drew 1 of 2 events on request, and no file"));
+}
+
 static void banks_without_the_detectors_geometry_are_refused(void **state) {
   (void)state;
   give_tracks(0);
@@ -177,6 +232,8 @@ int main(void) {
       CASE(reconstructed_and_true_vertices_have_different_markers),
       CASE(nan_leaves_a_valid_file),
       CASE(malformed_truth_is_reported_and_ignored),
+      CASE(an_event_is_drawn_on_request_beside_the_one_in_the_file),
+      CASE(without_a_path_events_are_drawn_on_request_only),
       CASE(banks_without_the_detectors_geometry_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,6 +124,14 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(tracks > 150 and ghosts > 10 and lines(root, "matched") == 2 * (tracks - ghosts) + 2, "each matched track is a band in two panels, and the legend has two")
     checks.that(lines(root, "ghost") == 2 * ghosts + 2, "each ghost is a line")
 
+# the part that adds the picture to a trigger
+SEQUENCES = sorted((ROOT / "graphs").glob("hlt1_pp_*.yaml"))
+for sequence in SEQUENCES:
+    part, tracks = ("event_picture_forward_then_matching", "long_tracks.merged") if "forward_then_matching" in sequence.name else ("event_picture", "")
+    wiring = call("check", sequence, "--with", ROOT / f"graphs/output/{part}.yaml").stdout.partition("\npicture ")[2]
+    checks.that(f"    long_tracks      <- {tracks}" in wiring, f"{sequence.name}: the picture gets the long tracks")
+checks.that(len(SEQUENCES) >= 10, f"{len(SEQUENCES)} sequences can be drawn")
+
 if (DATA / "minbias.mdf").exists():
     sample = ("-i", DATA / "minbias.mdf", "--set", f"geometry={DATA / 'geometry'}")
     with tempfile.TemporaryDirectory() as folder:

@@ -2,8 +2,8 @@
  * VELO; or hits, true tracks and found tracks in the whole spectrometer.
  * The event is the first one, the one with most tracks, or the one with a given number. Each event that is selected, or
  * has more tracks than the best so far, is drawn at once, since its data are not available later; the last drawing is
- * written at the end.
- * A particle is reconstructible if the truth flags it so for the VELO; it is missed if no track matches it
+ * written at the end. In a run that draws events on request, the sink draws these too; without a path it writes no
+ * file. A particle is reconstructible if the truth flags it so for the VELO; it is missed if no track matches it
  * (association.h). Its hits are drawn at the positions of the decoded hits with the same ids. */
 #include "association/association.h"
 #include "association/mc_particles.h"
@@ -62,7 +62,9 @@ struct indexed_hit {
   uint32_t id, hit, is_used, reserved;
 };
 
-struct event_picture {
+/* A drawing and what is needed to make it. It is reused for other events. */
+struct drawing {
+  uint32_t id_mask, show;
   struct mc_event mc;
   struct mc_vertices true_vertices;
   struct association association;
@@ -72,12 +74,16 @@ struct event_picture {
   uint64_t scratch_capacity;
   struct picture picture;
   struct spectrometer spectrometer;
-  uint64_t events_seen;
   struct svg svg;
-  uint32_t id_mask, is_drawn, is_busiest, show;
+};
+
+struct event_picture {
+  struct drawing chosen, requested; /* the event for the file; events that are drawn on request */
+  uint64_t events_seen, requests;
+  uint32_t is_drawn, is_busiest;
   uint64_t tracks_drawn, selected_event; /* selected: UINT64_MAX if not by number */
   const struct sl_output_calls *to;
-  struct sl_output *file;
+  struct sl_output *file; /* NULL: events are drawn on request only */
 };
 
 /* ------------------------------------------------------------------------------------------------ the hits */
@@ -87,7 +93,7 @@ static int compare_indexed_hits(const void *left, const void *right) {
   return a->id != b->id ? (a->id < b->id ? -1 : 1) : (a->hit < b->hit ? -1 : a->hit > b->hit);
 }
 
-static int index_hits(struct event_picture *c, const struct velo_hits_view *hits, uint32_t event) {
+static int index_hits(struct drawing *c, const struct velo_hits_view *hits, uint32_t event) {
   c->indexed_hit_count = 0;
   if (!hits->offsets) return SL_OK;
   const uint32_t first = hits->offsets[event], count = hits->offsets[event + 1] - first;
@@ -101,7 +107,7 @@ static int index_hits(struct event_picture *c, const struct velo_hits_view *hits
 }
 
 /* The first hit with this id, or NULL. */
-static struct indexed_hit *find_hit(struct event_picture *c, uint32_t id) {
+static struct indexed_hit *find_hit(struct drawing *c, uint32_t id) {
   const uint32_t masked_id = id & c->id_mask;
   uint64_t low = 0, high = c->indexed_hit_count;
   while (low < high) {
@@ -114,13 +120,13 @@ static struct indexed_hit *find_hit(struct event_picture *c, uint32_t id) {
   return low < c->indexed_hit_count && c->indexed_hits[low].id == masked_id ? &c->indexed_hits[low] : NULL;
 }
 
-static void mark_used(struct event_picture *c, uint32_t id) {
+static void mark_used(struct drawing *c, uint32_t id) {
   struct indexed_hit *indexed = find_hit(c, id);
   const struct indexed_hit *end = c->indexed_hits + c->indexed_hit_count;
   for (; indexed && indexed < end && indexed->id == (id & c->id_mask); indexed++) indexed->is_used = 1;
 }
 
-static int add_unused_hits(struct event_picture *c, const struct velo_hits_view *hits) {
+static int add_unused_hits(struct drawing *c, const struct velo_hits_view *hits) {
   for (uint64_t i = 0; i < c->indexed_hit_count; i++) {
     const uint32_t hit = c->indexed_hits[i].hit;
     if (c->indexed_hits[i].is_used) continue;
@@ -132,7 +138,7 @@ static int add_unused_hits(struct event_picture *c, const struct velo_hits_view 
 
 /* ------------------------------------------------------------------------------- tracks, particles, vertices */
 
-static void describe_match(struct event_picture *c, struct picture_line *line) {
+static void describe_match(struct drawing *c, struct picture_line *line) {
   line->kind = c->association.match_count ? PICTURE_FOUND : PICTURE_GHOST;
   if (c->association.match_count == 0) return;
   const struct mc_particle *particle = &c->mc.particles[c->association.matches[0].particle];
@@ -141,7 +147,7 @@ static void describe_match(struct event_picture *c, struct picture_line *line) {
   line->eta = particle->eta;
 }
 
-static int add_track(struct event_picture *c, const struct event_picture_args *args, uint32_t track) {
+static int add_track(struct drawing *c, const struct event_picture_args *args, uint32_t track) {
   const struct velo_tracks_view *t = &args->tracks;
   const struct track_states_view *s = &args->beamline_states;
   const uint32_t first = t->hit_offsets[track], count = t->hit_offsets[track + 1] - first;
@@ -171,7 +177,7 @@ static int compare_z(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-static int add_missed(struct event_picture *c, const struct velo_hits_view *hits, const struct mc_particle *particle,
+static int add_missed(struct drawing *c, const struct velo_hits_view *hits, const struct mc_particle *particle,
                       uint32_t kind) {
   /* Samples without origins have zeros there. */
   struct picture_line line = {.origin = {particle->x, particle->y, particle->z},
@@ -198,7 +204,7 @@ static int add_missed(struct event_picture *c, const struct velo_hits_view *hits
   return SL_OK;
 }
 
-static int add_particles(struct event_picture *c, const struct velo_hits_view *hits) {
+static int add_particles(struct drawing *c, const struct velo_hits_view *hits) {
   struct picture *p = &c->picture;
   for (uint32_t i = 0; i < c->mc.particle_count; i++) {
     const struct mc_particle *particle = &c->mc.particles[i];
@@ -214,7 +220,7 @@ static int add_particles(struct event_picture *c, const struct velo_hits_view *h
   return SL_OK;
 }
 
-static int add_vertices(struct event_picture *c, const struct pv_vertices_view *found, uint32_t event) {
+static int add_vertices(struct drawing *c, const struct pv_vertices_view *found, uint32_t event) {
   for (uint32_t i = 0; i < c->true_vertices.count; i++) {
     const struct mc_vertex *v = &c->true_vertices.at[i];
     const struct picture_vertex vertex = {
@@ -245,8 +251,8 @@ static int check_decoded(const struct sl_services *s, const struct sl_event *eve
   return result == SL_ENOMEM ? SL_ENOMEM : SL_OK;
 }
 
-static int read_truth(struct event_picture *c, const struct sl_services *s, const struct event_picture_args *args,
-                      uint32_t e, const struct sl_event *event) {
+static int read_truth(struct drawing *c, const struct sl_services *s, const struct event_picture_args *args, uint32_t e,
+                      const struct sl_event *event) {
   const uint32_t *particles = args->mc_particles.offsets, *vertices = args->mc_vertices.offsets;
   const char *reason = "";
   c->mc.particle_count = c->mc.id_count = c->true_vertices.count = 0;
@@ -262,7 +268,7 @@ static int read_truth(struct event_picture *c, const struct sl_services *s, cons
   return SL_OK;
 }
 
-static int fill_picture(struct event_picture *c, const struct event_picture_args *args, uint32_t e) {
+static int fill_picture(struct drawing *c, const struct event_picture_args *args, uint32_t e) {
   if (index_hits(c, &args->hits, e) ||
       (c->picture.has_truth && association_begin(&c->association, &c->mc, c->id_mask, MC_SCIFI)))
     return SL_ENOMEM;
@@ -275,7 +281,7 @@ static int fill_picture(struct event_picture *c, const struct event_picture_args
 
 /* ------------------------------------------------------------------------------------------ the spectrometer */
 
-static int add_velo_hits(struct event_picture *c, const struct velo_hits_view *hits, uint32_t event) {
+static int add_velo_hits(struct drawing *c, const struct velo_hits_view *hits, uint32_t event) {
   if (!hits->offsets) return SL_OK;
   c->spectrometer.hits[SPECTROMETER_VELO].is_read = 1;
   for (uint32_t i = hits->offsets[event]; i < hits->offsets[event + 1]; i++) {
@@ -301,7 +307,7 @@ static int has_geometry(const struct sl_services *s, const char *detector, const
   return !banks || geometry;
 }
 
-static int read_detectors(struct event_picture *c, const struct sl_services *s, const struct event_picture_args *args,
+static int read_detectors(struct drawing *c, const struct sl_services *s, const struct event_picture_args *args,
                           uint32_t e, const struct sl_event *event) {
   struct spectrometer *p = &c->spectrometer;
   struct spectrometer_faults muon = {0}, calo = {0};
@@ -315,8 +321,8 @@ static int read_detectors(struct event_picture *c, const struct sl_services *s, 
   return error;
 }
 
-static int draw_spectrometer(struct event_picture *c, const struct sl_services *s,
-                             const struct event_picture_args *args, uint32_t e, const struct sl_event *event) {
+static int draw_spectrometer(struct drawing *c, const struct sl_services *s, const struct event_picture_args *args,
+                             uint32_t e, const struct sl_event *event) {
   struct spectrometer *p = &c->spectrometer;
   spectrometer_clear(p);
   p->run = event->run;
@@ -332,14 +338,13 @@ static int draw_spectrometer(struct event_picture *c, const struct sl_services *
   return SL_OK;
 }
 
-static int draw(struct event_picture *c, const struct sl_services *s, const struct event_picture_args *args, uint32_t e,
+static int draw(struct drawing *c, const struct sl_services *s, const struct event_picture_args *args, uint32_t e,
                 const struct sl_event *event) {
   picture_clear(&c->picture);
   c->picture.run = event->run;
   c->picture.number = event->number;
   c->picture.has_hits = args->hits.offsets != NULL;
   c->picture.geometry = args->geometry;
-  c->is_drawn = 1;
   if (read_truth(c, s, args, e, event) || fill_picture(c, args, e)) return SL_ENOMEM;
   c->svg.count = 0;
   if (c->show == SHOW_SPECTROMETER) {
@@ -350,22 +355,37 @@ static int draw(struct event_picture *c, const struct sl_services *s, const stru
   return c->svg.failed ? SL_ENOMEM : SL_OK;
 }
 
+static void free_drawing(struct drawing *c) {
+  mc_event_free(&c->mc);
+  mc_vertices_free(&c->true_vertices);
+  association_free(&c->association);
+  free(c->indexed_hits);
+  free(c->scratch);
+  picture_free(&c->picture);
+  spectrometer_free(&c->spectrometer);
+  svg_free(&c->svg);
+}
+
 /* ------------------------------------------------------------------------------------------------ the sink */
 
 static int event_picture_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
   const struct event_picture_args *args = (const struct event_picture_args *)args_;
   struct event_picture *c = (struct event_picture *)state;
-  *c = (struct event_picture){.id_mask = association_velo_mask(args->mask_fraction_bits),
+  const struct drawing empty = {.id_mask = association_velo_mask(args->mask_fraction_bits),
+                                .show = (uint32_t)args->show};
+  const char *path = *args->path ? args->path : output_path;
+  *c = (struct event_picture){.chosen = empty,
+                              .requested = empty,
                               .is_busiest = args->choose == CHOOSE_BUSIEST,
-                              .show = (uint32_t)args->show,
                               .selected_event = args->event < 0 ? UINT64_MAX : (uint64_t)args->event,
                               .to = s->output};
+  if (s->draws && !path) return SL_OK;
   /* Opens the file at once, so that a path that cannot be written is reported before the run. */
-  return c->to->open(s, *args->path ? args->path : output_path, 0, &c->file);
+  return c->to->open(s, path, 0, &c->file);
 }
 
 static int is_chosen(const struct event_picture *c, const struct sl_event *event, uint32_t tracks) {
-  if (event->error != SL_EVENT_OK) return 0;
+  if (event->error != SL_EVENT_OK || !c->file) return 0;
   if (c->selected_event != UINT64_MAX) return !c->is_drawn && event->number == c->selected_event;
   return !c->is_drawn || (c->is_busiest && tracks > c->tracks_drawn);
 }
@@ -382,12 +402,22 @@ static int event_picture_consume(void *state, const struct sl_services *s, const
     c->events_seen++;
     if (!is_chosen(c, &batch->events[e], tracks)) continue;
     c->tracks_drawn = tracks;
-    const int error = draw(c, s, args, e, &batch->events[e]);
+    c->is_drawn = 1;
+    const int error = draw(&c->chosen, s, args, e, &batch->events[e]);
     if (error == SL_OK) continue;
     s->message(s->context, SL_ERROR, "out of memory");
     return error;
   }
   return SL_OK;
+}
+
+static int event_picture_draw(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch,
+                              uint32_t event, const struct sl_text_calls *to) {
+  struct event_picture *c = (struct event_picture *)state;
+  const int error = draw(&c->requested, s, (const struct event_picture_args *)args, event, &batch->events[event]);
+  if (error) return error;
+  c->requests++;
+  return to->add(to->context, c->requested.svg.text, c->requested.svg.count);
 }
 
 static void report_spectrometer(const struct spectrometer *p, const struct sl_report *r) {
@@ -406,9 +436,18 @@ static void report_spectrometer(const struct spectrometer *p, const struct sl_re
   r->integer(r->context, "found_muons", p->found[SPECTROMETER_TO_SCIFI].muons);
 }
 
+static int report_requests(const struct event_picture *c, const struct sl_report *r) {
+  r->integer(r->context, "events", (int64_t)c->events_seen);
+  r->integer(r->context, "requests", (int64_t)c->requests);
+  r->line(r->context, "drew %" PRIu64 " of %" PRIu64 " %s on request, and no file", c->requests, c->events_seen,
+          sl_plural(c->events_seen, "event", "events"));
+  return SL_OK;
+}
+
 static int event_picture_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   struct event_picture *c = (struct event_picture *)state;
-  const struct picture *p = &c->picture;
+  const struct picture *p = &c->chosen.picture;
+  if (!c->file) return report_requests(c, r);
   if (!c->is_drawn && c->selected_event != UINT64_MAX) {
     s->message(s->context, SL_ERROR, "event %" PRIu64 " is not among the events without error: no picture was drawn",
                c->selected_event);
@@ -418,12 +457,12 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
     s->message(s->context, SL_WARNING, "there is no event without error: no picture was drawn");
     return SL_OK;
   }
-  int error = c->to->add(c->file, c->svg.text, c->svg.count);
+  int error = c->to->add(c->file, c->chosen.svg.text, c->chosen.svg.count);
   if (!error) error = c->to->finish(c->file);
   if (error) return error;
   const char *path = c->to->path(c->file);
   r->text(r->context, "path", path);
-  r->integer(r->context, "bytes", (int64_t)c->svg.count);
+  r->integer(r->context, "bytes", (int64_t)c->chosen.svg.count);
   r->integer(r->context, "events", (int64_t)c->events_seen);
   r->integer(r->context, "run", p->run);
   r->integer(r->context, "event", (int64_t)p->number);
@@ -434,7 +473,7 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
   r->integer(r->context, "particles_found", p->particles_found);
   r->integer(r->context, "true_vertices", p->vertex_counts[PICTURE_VERTEX_TRUE] + p->vertex_counts[PICTURE_VERTEX_FEW]);
   r->integer(r->context, "vertices", p->vertex_counts[PICTURE_VERTEX_FOUND]);
-  if (c->show == SHOW_SPECTROMETER) report_spectrometer(&c->spectrometer, r);
+  if (c->chosen.show == SHOW_SPECTROMETER) report_spectrometer(&c->chosen.spectrometer, r);
   r->line(r->context, "drew run %" PRIu32 " event %" PRIu64 " of %" PRIu64 " %s, %" PRIu64 " %s, to %s", p->run,
           p->number, c->events_seen, sl_plural(c->events_seen, "event", "events"), c->tracks_drawn,
           sl_plural(c->tracks_drawn, "track", "tracks"), path);
@@ -444,20 +483,15 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
 static void event_picture_close(void *state) {
   struct event_picture *c = (struct event_picture *)state;
   if (c->file) c->to->close(c->file);
-  mc_event_free(&c->mc);
-  mc_vertices_free(&c->true_vertices);
-  association_free(&c->association);
-  free(c->indexed_hits);
-  free(c->scratch);
-  picture_free(&c->picture);
-  spectrometer_free(&c->spectrometer);
-  svg_free(&c->svg);
+  free_drawing(&c->chosen);
+  free_drawing(&c->requested);
 }
 
 static const struct sl_sink event_picture_functions = {.open = event_picture_open,
                                                        .consume = event_picture_consume,
                                                        .finish = event_picture_finish,
-                                                       .close = event_picture_close};
+                                                       .close = event_picture_close,
+                                                       .draw = event_picture_draw};
 
 SL_SINK(event_picture, "draws one event as SVG: VELO hits, tracks, vertices, and missed particles, or the spectrometer",
         struct event_picture, event_picture_functions);

@@ -225,6 +225,16 @@ struct sl_batch {
   for (uint32_t event##_at = 0, event = 0; \
        event##_at < SL_BATCH_COUNT(batch) && ((event = SL_BATCH_EVENT(batch, event##_at)), 1); event##_at++)
 
+/* Receiver of a text. Above SL_TEXT_BYTES_MAX in all, or if memory is short, the text is dropped with a warning. */
+#define SL_TEXT_BYTES_MAX (16u << 20)
+struct sl_text_calls {
+  uint32_t size, reserved;
+  void *context;
+  /* Both append to the text. `add` returns 0, or an error if the text is dropped: the caller may stop. */
+  int (*add)(void *context, const char *text, uint64_t bytes);
+  void (*print)(void *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+};
+
 struct sl_sink {
   /* Optional. A sink that uses output_path opens it here, or a file in it, so that a path that no sink uses is refused
    * before the run starts. */
@@ -248,6 +258,14 @@ struct sl_sink {
    * `consume`, from any thread. args: properties, no ports. NULL: a run with --rotate is refused if the sink writes a
    * file. */
   int (*rotate)(void *state, const struct sl_services *s, const void *args);
+  /* Optional: draws an event as a complete SVG document in UTF-8, in a run that draws events on request
+   * (services->draws; `sluice run --serve`). Called after `consume` with the same arguments, only if a drawing was
+   * requested, at most about once a second and 1 % of the time. `event`: index in the batch of a selected event without
+   * error. The delivery of events waits for it, so it should return within milliseconds. It must not change what
+   * `consume` and `finish` use. No text: there is nothing to draw. After an error, which becomes a warning, it is not
+   * called again, and the run goes on; its messages should be warnings, too. */
+  int (*draw)(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch, uint32_t event,
+              const struct sl_text_calls *to);
 };
 
 SL_STATIC_ASSERT(sizeof(struct sl_event) == 32, "frozen by the ABI");
@@ -263,7 +281,8 @@ SL_STATIC_ASSERT(sizeof(struct sl_records) == 56, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_record_calls) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_report) == 80, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_batch) == 40, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_sink) == 56, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_text_calls) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_sink) == 64, "frozen by the ABI");
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION  12u
+#define SL_ABI_VERSION  13u
 
 /* ------------------------------------------------------------------------------------------------ members */
 

@@ -166,7 +166,8 @@ struct sl_services {
   void (*in_parallel)(void *context, uint32_t count, void (*body)(void *work, uint32_t index, uint32_t worker),
                       void *work);
   uint32_t workers; /* in sources, including `open`: at least 1; 0 elsewhere */
-  uint32_t reserved_workers;
+  /* In sinks: 1 if the run draws events on request (sl_sink.draw), so that a sink that draws needs no file. */
+  uint32_t draws;
   const struct sl_feed_calls *feed;      /* in a source that takes a feed, if the program has one; NULL elsewhere */
   const struct sl_record_calls *records; /* in sources; NULL elsewhere */
   /* The first input and its first bytes, at most 1 MiB, in `check`, `make` and `prepare`: for constants that are read

@@ -293,15 +293,15 @@ struct sl_options {
   /* Called about once a second, in a thread of its own, while the run can deliver, also if no events arrive: not while
    * a sink or callback does not return. */
   void (*on_tick)(void *context, uint64_t events, uint64_t error_events);
-  struct sl_feed *feed;  /* events from memory, in place of input_paths; can be used for one session only, even if
-                          * opening it fails */
-  uint32_t replan;       /* SL_REPLAN_...: new memory plans during the run */
-  uint32_t energy;       /* 1: measure energy, like `profile`, without timing nodes */
-  uint64_t memory_bytes; /* limit of the arenas of all slots, on each device; 0: 80 % of the free memory of a device,
-                          * else what the machine has available */
-  double until_idle;     /* ZeroMQ inputs: the input ends when nothing arrived for so many seconds; 0: no limit */
-  uint32_t senders;      /* ZeroMQ inputs: the input ends when so many senders have ended; 0: no limit */
-  uint32_t reserved;
+  struct sl_feed *feed;     /* events from memory, in place of input_paths; can be used for one session only, even if
+                             * opening it fails */
+  uint32_t replan;          /* SL_REPLAN_...: new memory plans during the run */
+  uint32_t energy;          /* 1: measure energy, like `profile`, without timing nodes */
+  uint64_t memory_bytes;    /* limit of the arenas of all slots, on each device; 0: 80 % of the free memory of a device,
+                             * else what the machine has available */
+  double until_idle;        /* ZeroMQ inputs: the input ends when nothing arrived for so many seconds; 0: no limit */
+  uint32_t senders;         /* ZeroMQ inputs: the input ends when so many senders have ended; 0: no limit */
+  uint32_t draws;           /* 1: sinks can draw events on request (sl_sink.draw); `server` implies it */
   struct sl_follow *follow; /* files of a folder, in place of input_paths; for one session at a time, after
                              * sl_follow_wait has returned 1 */
   struct sl_server *server; /* shows the run; for one session at a time. NULL: none */

@@ -11,10 +11,10 @@
  *   sl_test_free(t);
  *
  * Works for kernels (sl_test_run runs them on all events, or on sl_test_list), constants (make) and sinks (open,
- * consume once, finish). Every field is a separate allocation with poisoned contents and canaries after it, so that a
- * sanitizer detects errors that an arena would hide. Input capacities are the sizes of the given arrays. Fields that
- * the algorithm does not list as read are NULL. A wrong name ends the program with a message, because the test itself
- * is wrong.
+ * consume once, draw, finish). Every field is a separate allocation with poisoned contents and canaries after it, so
+ * that a sanitizer detects errors that an arena would hide. Input capacities are the sizes of the given arrays. Fields
+ * that the algorithm does not list as read are NULL. A wrong name ends the program with a message, because the test
+ * itself is wrong.
  *
  * A kernel with run_family also runs through it, as several nodes together; sl_test_run ends the program if they do not
  * write the same results as a single node.
@@ -66,6 +66,9 @@ SL_TEST_API void sl_test_block(struct sl_test *t, uint32_t threads);
 SL_TEST_API void sl_test_seed(struct sl_test *t, uint64_t seed);
 SL_TEST_API void sl_test_warp(struct sl_test *t, uint32_t threads);
 
+/* For a sink that draws: sl_test_run is a run that draws events on request, and draws this event after `consume`. */
+SL_TEST_API void sl_test_draw(struct sl_test *t, uint32_t event);
+
 /* Returns 0, or the return value of the algorithm. Ends the program if a canary was overwritten. */
 SL_TEST_API int sl_test_run(struct sl_test *t);
 
@@ -78,6 +81,8 @@ SL_TEST_API uint64_t sl_test_event_error(const struct sl_test *t, uint32_t event
 /* All messages so far, one per line; for sinks, the report as JSON. */
 SL_TEST_API const char *sl_test_messages(const struct sl_test *t);
 SL_TEST_API const char *sl_test_report(const struct sl_test *t);
+/* The drawing of the last sl_test_run; NULL if nothing was drawn, or if the text was too long. */
+SL_TEST_API const char *sl_test_drawing(const struct sl_test *t);
 
 #ifdef __cplusplus
 }

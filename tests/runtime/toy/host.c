@@ -156,6 +156,61 @@ static const struct sl_sink toy_order = {.open = order_open, .consume = order_co
 SL_SINK(order, "checks that events come in the order of their numbers, with their values", struct order_state,
         toy_order);
 
+struct paint_args {
+  struct toy_numbers_view numbers;
+  uint64_t fail_at, long_at, bytes;
+};
+#define SL_ARGS paint_args
+static const struct sl_member paint_members[] = {
+    SL_IN(numbers, toy_numbers, "offsets", "numbers"),
+    SL_U64(fail_at, 0, 0, 100000000, "", "fails to draw this event; 0: none"),
+    SL_U64(long_at, 0, 0, 100000000, "", "draws this event with more bytes than a text may have; 0: none"),
+    SL_U64(bytes, 0, 0, 100000000, "", "draws nothing if it is 1, else at least so many bytes"),
+};
+#undef SL_ARGS
+
+struct paint_state {
+  uint64_t batches, drawn;
+  uint32_t draws;
+};
+
+static int paint_consume(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch) {
+  struct paint_state *p = state;
+  (void)args, (void)batch;
+  p->batches++;
+  p->draws = s->draws;
+  return SL_OK;
+}
+
+static int paint_draw(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch,
+                      uint32_t event, const struct sl_text_calls *to) {
+  const struct paint_args *a = args;
+  struct paint_state *p = state;
+  const uint64_t number = batch->events[event].number;
+  char blanks[1024];
+  memset(blanks, ' ', sizeof blanks);
+  (void)s;
+  if (p->batches == 0 || (a->fail_at && number == a->fail_at)) return SL_EFORMAT;
+  if (a->bytes == 1) return SL_OK;
+  p->drawn++;
+  to->print(to->context, "<svg>event %llu: %u numbers", (unsigned long long)number,
+            a->numbers.offsets[event + 1] - a->numbers.offsets[event]);
+  const uint64_t bytes = a->long_at && number == a->long_at ? SL_TEXT_BYTES_MAX : a->bytes;
+  for (uint64_t i = 0; i < bytes; i += sizeof blanks) to->add(to->context, blanks, sizeof blanks);
+  return to->add(to->context, "</svg>", 6);
+}
+
+static int paint_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
+  const struct paint_state *p = state;
+  (void)s;
+  report->integer(report->context, "drawn", (int64_t)p->drawn);
+  report->integer(report->context, "draws", p->draws);
+  return SL_OK;
+}
+
+static const struct sl_sink toy_paint = {.consume = paint_consume, .finish = paint_finish, .draw = paint_draw};
+SL_SINK(paint, "draws the number of an event and how many values it has", struct paint_state, toy_paint);
+
 struct steps_args {
   struct toy_steps steps;
   int32_t values[2];
