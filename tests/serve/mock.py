@@ -55,7 +55,7 @@ class Mock:
         self.page = page
         self.tick = 0
         self.state, self.status, self.age = "running", None, 0.1
-        self.alarm_from, self.acknowledged = math.inf, False
+        self.alarm_from, self.acknowledged = math.inf, set()
         self.has_reference = self.has_drawings = True
         self.lock = threading.Lock()
         self.server = None
@@ -83,8 +83,9 @@ class Mock:
     def entries(self):
         rows = [self.row(index, name) for index, name in enumerate(line_names())]
         before = [{**row, "hz": 2 * row["hz"], "fraction": min(1.0, 2 * row["fraction"])} for row in rows]
-        return [{"output": "decide.totals", "field": "passed", "label": "line", "doc": "events that pass", "unit": "", "rows": rows},
-                {"output": "decide.totals", "field": "before_scale", "label": "line", "doc": "events that would pass with post_scale 1", "unit": "", "rows": before}]
+        return [{"output": "decide.totals", "field": "before_scale", "label": "line", "is_rate": False, "unit": "events",
+                 "doc": "events that would pass with post_scale 1", "rows": before},
+                {"output": "decide.totals", "field": "passed", "label": "line", "is_rate": True, "doc": "events that pass", "unit": "events", "rows": rows}]
 
     def times(self):
         share = lambda index: 0.55 * math.exp(-index / 2.5) + 0.01 * math.sin(self.tick / 3 + index) ** 2
@@ -98,11 +99,12 @@ class Mock:
 
     def alarms(self):
         is_active = self.tick >= self.alarm_from
-        return [{"id": "rate-Hlt1TwoTrackMVA", "kind": "rate", "active": is_active, "acknowledged": is_active and self.acknowledged,
-                 "since_seconds": float(max(self.tick - self.alarm_from, 0)), "text": "Hlt1TwoTrackMVA: 9.3 % of events, above the limit 5 %",
-                 "value": 0.093, "low": None, "high": 0.05},
-                {"id": "disk-/data <b>", "kind": "disk", "active": False, "acknowledged": False, "since_seconds": 5000.0,
-                 "text": "/data <b>: 8 % free, above the limit 5 %", "value": 0.08, "low": 0.05, "high": None}]
+        rate = {"id": "rate-Hlt1TwoTrackMVA", "kind": "rate", "active": True, "acknowledged": "rate-Hlt1TwoTrackMVA" in self.acknowledged,
+                "since_seconds": float(max(self.tick - self.alarm_from, 0)), "text": "Hlt1TwoTrackMVA: 9.3 % of events, above the limit 5 %",
+                "value": 0.093, "low": None, "high": 0.05}
+        disk = {"id": "disk-/data <b>", "kind": "disk", "active": False, "acknowledged": False, "since_seconds": 5000.0,
+                "text": "/data <b>: 4 % free, below the limit 5 %", "value": 0.04, "low": 0.05, "high": None}
+        return [disk] * (disk["id"] not in self.acknowledged) + [rate] * is_active
 
     def status_value(self):
         error = {"node": "raw", "reason": "a bank of type 66 is <b>shorter</b> than its header", "count": 3 + self.tick // 4, "recent": int(self.tick % 4 == 0),
@@ -241,9 +243,10 @@ class Mock:
     def answer_post(self, path, authorization):
         if authorization != f"Bearer {TOKEN}":
             return json_answer(401, {"error": "the token is wrong or missing"})
-        if path not in {f"/alarms/{alarm['id']}/acknowledge" for alarm in self.alarms()}:
+        found = [alarm["id"] for alarm in self.alarms() if path == f"/alarms/{alarm['id']}/acknowledge"]
+        if not found:
             return json_answer(404, {"error": f"{path} is not served"})
-        self.acknowledged = True
+        self.acknowledged.update(found)
         return json_answer(200, {"ok": True})
 
 

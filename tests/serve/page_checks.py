@@ -120,6 +120,11 @@ def check_numbers_change(driver, checks):
     checks.that(driver.execute_script("return document.querySelector('#rate-history path').getAttribute('d').length > 20"), "the rate has a history")
 
 
+def rate_rows(url):
+    """Rows of the field that the page shows first: the first one that is the rate of its entries."""
+    return next(one for one in get_json(url, "status.json")["entries"] if one["is_rate"])["rows"]
+
+
 def shown_names(driver):
     return driver.execute_script("return [...document.querySelectorAll('#entries tbody tr')].map((row) => row.cells[0].textContent)")
 
@@ -134,7 +139,7 @@ def click_head(driver, head):
 
 def check_lines(driver, url, checks):
     """The table of named entries has the rows of status.json, is sorted by its heads and filtered by text."""
-    rows = get_json(url, "status.json")["entries"][0]["rows"]
+    rows = rate_rows(url)
     names = [row["name"] for row in rows]
     checks.that(shown_names(driver) == names, f"the table has the {len(names)} rows in their order")
     values = [float(text.lstrip("<")) for text in click_head(driver, "Fraction %")]
@@ -158,7 +163,7 @@ def check_ratios(driver, url, checks):
     """A significant deviation from the reference has a sign in the direction of its ratio, and others have none."""
     shown = dict(zip(shown_names(driver), driver.execute_script(
         "return [...document.querySelectorAll('#entries tbody .ratio')].map((e) => [e.className, e.firstChild.textContent, e.lastChild.textContent])")))
-    rows = [row for row in get_json(url, "status.json")["entries"][0]["rows"] if row["ratio"] is not None]
+    rows = [row for row in rate_rows(url) if row["ratio"] is not None]
     strong = [row for row in rows if abs(row["sigma"]) > 6 and abs(row["ratio"] - 1) > 0.12]
     quiet = [row for row in rows if abs(row["sigma"]) < 2]
     for row in strong:

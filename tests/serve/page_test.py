@@ -12,7 +12,7 @@ import time
 from common import Checks
 from mock import HOSTILE, TOKEN, Mock
 from page_checks import (SCREENSHOTS, browser, check_alarm, check_console, check_event, check_head, check_histogram_fills, check_histogram_switches, check_layout,
-                         check_lines, check_map, check_no_drawing, check_numbers_change, check_ratios, check_reference, check_state, is_shown, need_browser, open_page,
+                         check_lines, check_map, check_no_drawing, check_numbers_change, check_ratios, check_reference, check_state, click, is_shown, need_browser, open_page,
                          screenshot, set_window, shown_names, text_of, wait)
 
 ALARM = "rate-Hlt1TwoTrackMVA"
@@ -31,6 +31,14 @@ def check_hostile(driver, checks):
     checks.that("<b>shorter</b>" in text_of(driver, "#errors table"), "reasons are text")
     checks.that(driver.execute_script("const c = [...document.querySelectorAll('#entries td')].find((e) => e.textContent.length > 200);"
                                       "return c.getBoundingClientRect().height < 40 && c.title === c.textContent"), "a long name is cut to one line, with a title")
+
+
+def check_ended_alarm(driver, checks):
+    """An alarm that has ended is shown until it is acknowledged, with the token that was given before."""
+    rows = "return [...document.querySelectorAll('#alarm-list li')].map((e) => [e.className, e.querySelector('.word').textContent])"
+    checks.that(driver.execute_script(rows) == [["active acknowledged", "✓ acknowledged"], ["ended", "ended"]], "an ended alarm follows the active one")
+    click(driver, "#alarm-list li.ended button")
+    checks.that(wait(driver, "return !document.querySelector('#alarm-list li.ended')"), "an ended alarm that is acknowledged is gone")
 
 
 def check_sections(driver, checks):
@@ -85,6 +93,7 @@ def check_running(driver, mock, url, checks):
     check_console(driver, checks)
     mock.alarm_from = mock.tick + 2
     check_alarm(driver, ALARM, TOKEN, checks)
+    check_ended_alarm(driver, checks)
     check_console(driver, checks, may_fail=("401",))
     check_windows(driver, url, checks)
     check_console(driver, checks)

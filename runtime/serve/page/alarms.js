@@ -1,4 +1,4 @@
-/* alarms.js: alarms, active ones first, and their acknowledgement. The token is asked for once and kept in sessionStorage. */
+/* alarms.js: alarms and their acknowledgement. The token is asked for once and kept in sessionStorage. */
 
 const TOKEN_KEY = "sluice-token";
 const alarmRows = new Map(); // {element, fault} by identifier
@@ -49,30 +49,32 @@ function makeAlarmRow(id) {
     make("span", { class: "since muted" }), button, make("span", { class: "fault", role: "alert" }));
 }
 
+/* Word and class of an alarm. One that has ended is shown until it is acknowledged. */
+function alarmState(alarm) {
+  if (!alarm.active) return ["ended", "ended"];
+  return alarm.acknowledged ? ["✓ acknowledged", "active acknowledged"] : ["⚠ ALARM", "active"];
+}
+
 function showAlarm(alarm) {
   if (!alarmRows.has(alarm.id)) alarmRows.set(alarm.id, makeAlarmRow(alarm.id));
   const row = alarmRows.get(alarm.id);
-  const word = !alarm.active ? "within limits" : alarm.acknowledged ? "✓ acknowledged" : "⚠ ALARM";
-  setAttribute(row, "class", [alarm.active && "active", alarm.acknowledged && "acknowledged"].filter(Boolean).join(" "));
+  const [word, style] = alarmState(alarm);
+  const since = isNumber(alarm.since_seconds) ? formatDuration(alarm.since_seconds, 0) : "";
+  setAttribute(row, "class", style);
   setText(row.querySelector(".word"), word);
   setText(row.querySelector(".what"), alarm.text);
-  const since = alarm.active && isNumber(alarm.since_seconds) ? `for ${formatDuration(alarm.since_seconds, 0)}` : "";
-  setText(row.querySelector(".since"), since);
-  row.querySelector("button").hidden = !alarm.active || alarm.acknowledged;
+  setText(row.querySelector(".since"), !since ? "" : alarm.active ? `for ${since}` : `${since} ago`);
+  row.querySelector("button").hidden = alarm.acknowledged;
   return row;
 }
 
+/* Active alarms are first, those that are not acknowledged before others. */
 function showAlarms(alarms) {
   byId("alarms").hidden = alarms.length === 0;
   const known = new Set(alarms.map((alarm) => alarm.id));
   for (const id of alarmRows.keys()) if (!known.has(id)) alarmRows.delete(id);
-  const active = alarms.filter((alarm) => alarm.active).sort((a, b) => a.acknowledged - b.acknowledged);
-  const quiet = alarms.filter((alarm) => !alarm.active);
-  setChildren(byId("alarm-list"), active.map(showAlarm));
-  const details = byId("quiet-alarms");
-  details.hidden = quiet.length === 0;
-  setText(details.querySelector("summary"), `${plural(quiet.length, "alarm")} within limits`);
-  setChildren(details.querySelector("ul"), quiet.map(showAlarm));
+  const sorted = [...alarms].sort((a, b) => b.active - a.active || a.acknowledged - b.acknowledged);
+  setChildren(byId("alarm-list"), sorted.map(showAlarm));
 }
 
 function startAlarms() {

@@ -47,6 +47,7 @@ function entriesColumns(label) {
   ];
 }
 
+/* At first the field that was chosen last time, or the one that is the rate of its entries. */
 function chosenEntries() {
   const keyOf = (one) => `${one.output}.${one.field}`;
   const select = byId("entries-which");
@@ -54,7 +55,8 @@ function chosenEntries() {
   setOptions(select, entries.all.map((one) => [keyOf(one), keyOf(one)]));
   if (isFirst) {
     const stored = localStorage.getItem(FIELD_KEY);
-    if (entries.all.some((one) => keyOf(one) === stored)) select.value = stored;
+    const first = entries.all.find((one) => keyOf(one) === stored) || entries.all.find((one) => one.is_rate) || entries.all[0];
+    select.value = keyOf(first);
   }
   return entries.all.find((one) => keyOf(one) === select.value);
 }
