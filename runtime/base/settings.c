@@ -99,6 +99,26 @@ static int add_difference(struct sl_differences *d, const struct setting *before
   return is_whole ? SL_OK : SL_ENOMEM;
 }
 
+/* Returns 1 if there is a setting of the same node as that of `path`. */
+static int has_node(const struct settings *s, const char *path) {
+  const size_t length = strcspn(path, ".") + 1;
+  size_t low = 0, high = s->count;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (strncmp(s->at[middle].path, path, length) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < s->count && strncmp(s->at[low].path, path, length) == 0;
+}
+
+/* A node that one text lacks is one difference, its algorithm. */
+static int is_of_missing_node(const struct settings *other, const char *path) {
+  const char *dot = strchr(path, '.');
+  return dot && strcmp(dot, ".use") != 0 && !has_node(other, path);
+}
+
 /* Walks both sorted lists. */
 static int merge(const struct settings *before, const struct settings *now, struct sl_differences *d) {
   size_t b = 0, n = 0;
@@ -108,7 +128,9 @@ static int merge(const struct settings *before, const struct settings *now, stru
     const int order = !one ? 1 : !other ? -1 : compare(one, other);
     const int is_equal =
         order == 0 && one->length == other->length && memcmp(one->value, other->value, one->length) == 0;
-    if (!is_equal) status = add_difference(d, order <= 0 ? one : NULL, order >= 0 ? other : NULL);
+    const int is_left_out =
+        (order < 0 && is_of_missing_node(now, one->path)) || (order > 0 && is_of_missing_node(before, other->path));
+    if (!is_equal && !is_left_out) status = add_difference(d, order <= 0 ? one : NULL, order >= 0 ? other : NULL);
     b += order <= 0;
     n += order >= 0;
   }

@@ -20,7 +20,7 @@ with tempfile.TemporaryDirectory() as folder:
     write_token()
     pathlib.Path("vertices.yaml").write_text(VERTICES)
     call("run", *GRAPH[:3], "-n", 100, "--json", "reference.json", "--quiet")
-    run = Served(*GRAPH, "-n", 100000000, "--slice-events", 16, "--reference", "reference.json", "--token-file", "token", "--alarm", "rate:Hlt1OneMuonTrackLine=..1%")
+    run = Served(*GRAPH, "-n", 100000000, "--slice-events", 16, "--reference", "reference.json", "--token-file", "token", "--alarm", "rate:Hlt1LowPtMuon=..1%")
     run.wait_for(lambda s: s["events"] > 0)
     with browser() as driver:
         open_page(driver, run.url)
@@ -30,7 +30,7 @@ with tempfile.TemporaryDirectory() as folder:
         check_histogram_fills(driver, "vertex_z", checks)
         check_event(driver, checks)
         check_console(driver, checks)
-        check_alarm(driver, "rate-Hlt1OneMuonTrackLine", TOKEN, checks)
+        check_alarm(driver, "rate-Hlt1LowPtMuon", TOKEN, checks)
         check_console(driver, checks, may_fail=("401",))
         set_window(driver, 1600, 3000)
         screenshot(driver, "live")

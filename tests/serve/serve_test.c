@@ -339,7 +339,8 @@ static void points_are_the_last_ones(void **state) {
 
 static void settings_that_differ_are_found(void **state) {
   static const char before[] =
-      "sluice: 1\nnodes:\n  a:\n    use: p.x\n    set:\n      k: 1\n      same: 2\n  b:\n    use: p.y\n"
+      "sluice: 1\nnodes:\n  a:\n    use: p.x\n    set:\n      k: 1\n      same: 2\n  b:\n    use: p.y\n    set:\n      "
+      "gone: 1\n"
       "outputs: [a]\n";
   static const char now[] =
       "sluice: 1\nnodes:\n  a:\n    use: p.z\n    set:\n      k: 1.5\n      new: \"t: u\"\n      same: 2\n"
