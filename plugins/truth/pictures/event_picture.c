@@ -122,8 +122,8 @@ static struct indexed_hit *find_hit(struct drawing *c, uint32_t id) {
 
 static void mark_used(struct drawing *c, uint32_t id) {
   struct indexed_hit *indexed = find_hit(c, id);
-  const struct indexed_hit *end = c->indexed_hits + c->indexed_hit_count;
-  for (; indexed && indexed < end && indexed->id == (id & c->id_mask); indexed++) indexed->is_used = 1;
+  const struct indexed_hit *end = indexed ? c->indexed_hits + c->indexed_hit_count : NULL;
+  for (; indexed < end && indexed->id == (id & c->id_mask); indexed++) indexed->is_used = 1;
 }
 
 static int add_unused_hits(struct drawing *c, const struct velo_hits_view *hits) {
