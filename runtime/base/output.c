@@ -265,6 +265,8 @@ void *sl_output_context(const struct sl_output *f) { return f->context; }
 
 const char *sl_output_path(const struct sl_output *f) { return f->current_path; }
 
+int sl_output_is_file(const struct sl_output *f) { return f->is_renamed; }
+
 uint64_t sl_output_file_bytes(const struct sl_output *f) {
   struct stat status;
   if (!f->is_by_path) return f->written_bytes + f->used;
@@ -549,6 +551,23 @@ int sl_output_keep(struct sl_output *f, const char *why) {
            f->things);
   else
     f->say(f->context, SL_WARNING, "%s: the run %s; the file is incomplete", name, why);
+  return SL_OK;
+}
+
+int sl_output_hand_over(struct sl_output *f, struct sl_output **next) {
+  *next = NULL;
+  if (f->has_ended) return f->has_failed ? SL_EIO : SL_OK;
+  const int status = f->calls ? send_out(f, f->used) : sl_output_flush(f);
+  if (status != SL_OK) return status;
+  struct sl_output *to = make_output(f->path, f->capacity, f->say, f->context);
+  if (!to) return SL_ENOMEM;
+  to->descriptor = f->descriptor;
+  to->calls = f->calls;
+  to->transport = f->transport;
+  f->descriptor = -1;
+  f->calls = NULL;
+  f->has_ended = 1;
+  *next = to;
   return SL_OK;
 }
 

@@ -66,6 +66,11 @@ int sl_output_next(struct sl_output *f, const char *path, struct sl_output_compl
 int sl_output_is_part(const char *name);
 /* Number of the process that writes the temporary file `part`, or 0. */
 long sl_output_writer(const char *part);
+/* 1 if it is a regular file, which gets its name when it is complete; 0: a stream or device. */
+int sl_output_is_file(const struct sl_output *f);
+/* Ends the use of a stream without an end for its receiver: writes all added data, and moves the stream to a new handle
+ * with the same `say` and `context`. Not for regular files. */
+int sl_output_hand_over(struct sl_output *f, struct sl_output **next);
 uint64_t sl_output_file_bytes(const struct sl_output *f); /* of the present file */
 
 /* The functions of struct sl_output_calls. */

@@ -49,7 +49,7 @@ static void close_source(struct sl_setup *s, const char *path) {
 }
 
 int sl_followed_end(struct sl_setup *s, struct sl_followed *f, int status) {
-  const int was_reported = atomic_load(&s->contexts[s->graph->source].errors) > 0;
+  const int was_reported = atomic_load(&s->contexts[s->graph->source]->errors) > 0;
   if (status < 0 && ends_run(s, status)) return status;
   close_source(s, f->file.path);
   f->is_open = 0;
@@ -69,9 +69,9 @@ static int open_source(struct sl_setup *s, struct sl_followed *f) {
   int status = SL_OK;
   f->paths[0] = f->file.path;
   memset(s->states[n], 0, a->state_size);
-  atomic_store(&s->contexts[n].errors, 0);
+  atomic_store(&s->contexts[n]->errors, 0);
   s->first_record = f->file.events_before;
-  if (a->source->open) status = a->source->open(s->states[n], &s->contexts[n].services, s->source_args, &inputs);
+  if (a->source->open) status = a->source->open(s->states[n], &s->contexts[n]->services, s->source_args, &inputs);
   s->opened[n] = 1;
   if (status < 0) {
     status = sl_followed_end(s, f, status);

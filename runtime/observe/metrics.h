@@ -4,6 +4,7 @@
 
 #include "execute/order.h"
 #include "observe/summary.h"
+#include "results/configurations.h"
 #include "results/files.h"
 #include "zmq/hub.h"
 
@@ -16,6 +17,7 @@ struct sl_metrics {
   struct sl_order *order;
   struct sl_energy *energy;
   const struct sl_zmq *zmq;
+  const struct sl_configurations *configurations;
   int is_open;
   uint64_t *node_ns, *node_events; /* per node summary */
   uint64_t *times;                 /* per activity, then per node */
@@ -34,5 +36,8 @@ extern const struct sl_observer_calls sl_metrics_observer; /* its context: struc
 /* Does nothing if --metrics was not given. The members before `is_open` are set. */
 int sl_metrics_open(struct sl_metrics *m);
 void sl_metrics_close(struct sl_metrics *m); /* writes the file a last time */
+/* Around a change of the configuration: the counts per node, buffer and output begin again; the others go on. */
+void sl_metrics_end_configuration(struct sl_metrics *m);
+int sl_metrics_begin_configuration(struct sl_metrics *m);
 
 #endif

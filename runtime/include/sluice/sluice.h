@@ -290,6 +290,27 @@ SL_API void sl_session_stop(struct sl_session *session);
 /* Ends sl_session_run early because of a signal, which the table, the report and messages name. */
 SL_API void sl_session_stop_by(struct sl_session *session, int signal_number);
 SL_API void sl_session_close(struct sl_session *session);
+
+/* Another configuration for a session that runs. A member that is NULL means: as in the options with which the session
+ * was opened; files are read again. */
+struct sl_reload {
+  uint32_t size, reserved; /* sizeof(struct sl_reload) */
+  const char *graph_path;  /* these as in struct sl_options; each replaces the whole value of the options */
+  const char *graph_text;
+  size_t graph_text_bytes;
+  const char *const *sets, *const *uses, *const *with_paths;
+};
+/* Checks another configuration completely, and lets it take effect at the next slice boundary: slices in flight are
+ * delivered under the present configuration, sinks end their files, and reading continues at the same event. The
+ * texts are copied. Returns 0; SL_EINVAL, SL_EGRAPH, SL_ENOMEM or another error with all reasons in `d`, and nothing has
+ * changed. May be called from any thread while sl_session_run runs, but not from its callbacks; SL_EINTERRUPTED: the
+ * run has not begun to read its input, or has read all of it. A second change before the first one has taken effect replaces it. A change that the end of the input
+ * overtakes is dropped, with a note in the diagnostics of the session.
+ * It may not change the source (name, algorithm, properties), sinks (names, algorithms, properties), the slice size or
+ * settings of runtime and device, nor need more memory than the run may use. If a sink writes a regular file,
+ * options.rotate is needed: all sinks then begin the next files. Streams stay open. With options.race and in repeats
+ * it is refused. */
+SL_API int sl_session_reload(struct sl_session *session, const struct sl_reload *change, struct sl_diagnostics *d);
 /* Registers a file that the program itself writes during the run, before sl_session_run; messages name it by `option`.
  * Both texts are borrowed until sl_session_close. Returns SL_EINVAL, with a message that names both files, if the
  * session reads or writes that file; SL_EINVAL too if it cannot be written. `appends`: the file is not replaced, so its
@@ -389,6 +410,14 @@ struct sl_error_summary {
   struct sl_event first;
   const char *first_file; /* input file of `first`; NULL: it is not of a file */
 };
+/* A configuration of the run: from its beginning, or from a call of sl_session_reload on. */
+struct sl_configuration_summary {
+  uint64_t graph_digest;
+  uint64_t first_event; /* number of events delivered before */
+  uint64_t events, error_events;
+  const char *changes; /* lines "NODE.PROPERTY: old -> new", relative to the configuration before; NULL: none */
+  const char *json;    /* these values and, except for the last one, outputs, totals and reports of sinks */
+};
 struct sl_summary {
   uint32_t size; /* sizeof(struct sl_summary) of the library; members beyond it do not exist */
   uint32_t reserved;
@@ -428,6 +457,10 @@ struct sl_summary {
   const struct sl_plan_change *plan_changes;
   const struct sl_energy_summary *energy; /* NULL unless options.energy or options.profile is set */
   const struct sl_follow_summary *follow; /* NULL unless options.follow is set */
+  /* In order; the last one is that of the end of the run. graph_digest, outputs, totals, nodes, budgets and plan_changes
+   * above are those of the last one, the other counts are of the whole run. */
+  const struct sl_configuration_summary *configurations;
+  uint32_t configuration_count, reserved_configurations;
 };
 /* Joins digests of runs over consecutive parts of an input (options.input_ranges): join(digest of A, digest of B,
  * events of B) is the digest of one run over A and then B. `events` is the number in the summary: it includes events
