@@ -58,18 +58,28 @@ static void on_signal(int number) {
   end_with_next();
 }
 
-void cli_catch_signals(void) {
+/* Marks the signals that are to be caught. */
+static void find_caught(void) {
   for (int i = 0; i < SIGNALS; i++) {
     struct sigaction before;
     if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) is_caught |= 1 << i;
   }
+}
+
+void cli_catch_signals(void) {
+  find_caught();
   for (int i = 0; i < SIGNALS; i++) set_action(i, on_signal);
   signal(SIGPIPE, SIG_IGN); /* then a write to a pipe without a reader fails */
 }
 
 void cli_leave_signals(void) { end_with_next(); }
 
-void cli_reload_on_signal(int requests) { reload_requests = requests; }
+void cli_reload_on_signal(int requests) {
+  reload_requests = requests;
+  find_caught();
+  for (int i = 0; i < SIGNALS; i++)
+    if (is_reload(numbers[i])) set_action(i, on_signal);
+}
 
 void cli_stop_on_signal(struct sl_session *session) { stoppable = session; }
 

@@ -92,6 +92,7 @@ int sl_setup_lay_out(const struct sl_setup *s, uint32_t events, const struct sl_
                                             .branches = sl_setup_branches(s),
                                             .families = (int)s->families,
                                             .input_gap_bytes = s->memory_check ? s->memory_check->input_gap_bytes : 0,
+                                            .source_fields = s->source_fields,
                                             .budgets = budgets};
   return sl_layout_make(&request, d, layout);
 }

@@ -88,6 +88,7 @@ static void free_candidate(struct sl_candidate *c) {
   sl_setup_close_tables(&c->setup);
   sl_layout_free(c->setup.layout);
   sl_graph_free(c->setup.graph);
+  free(c->setup.source_fields);
   sl_files_close(&c->files);
   sl_reload_texts_free(&c->texts);
   free(c);
@@ -151,6 +152,14 @@ static int member_of(const struct sl_node *node, const char *line) {
   return sl_member_index(node->algorithm, name);
 }
 
+/* 1 if both nodes have the same value of a property that only one of the canonical texts lists: the budget of an output
+ * that only one of the graphs reads. */
+static int is_same_value(const struct sl_node *before, const struct sl_node *after, int m) {
+  const struct sl_member *member = &after->algorithm->members[m];
+  if (member->kind != SL_MEMBER_PROPERTY || (member->flags & SL_FLAG_OPENED) == 0) return 0;
+  return m < (int)before->algorithm->member_count && before->values[m].number == after->values[m].number;
+}
+
 /* 1 if a difference of a sink is one of its inputs or event lists, which may change. */
 static int is_of_input(const struct sl_node *sink, const char *line) {
   if (strncmp(line + strlen(sink->name), ".events:", 8) == 0) return 1;
@@ -166,6 +175,7 @@ static int check_line(const struct sl_setup *present, const struct sl_setup *s, 
   if (!is_source && !is_sink) return SL_OK;
   if (is_sink && before && after && is_of_input(after, line)) return SL_OK;
   const int m = after ? member_of(after, line) : SL_NONE;
+  if (m >= 0 && before && is_same_value(before, after, m)) return SL_OK;
   const struct sl_location *at = m >= 0 ? &after->value_locations[m] : after ? &after->use_location : NULL;
   if (m >= 0 && !at->file) at = &after->location;
   sl_diagnose(s->diagnostics, SL_ERROR, at, after ? after->name : NULL, "end the run, and begin it with this graph",
@@ -189,6 +199,41 @@ static int check_differences(const struct sl_setup *present, const struct sl_set
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "end the run, and begin it with this graph",
                 "the slice size cannot change while the run goes on: budgets.events is %u instead of %u",
                 s->graph->slice_events, present->graph->slice_events);
+    status = SL_EINVAL;
+  }
+  return status;
+}
+
+/* The first node that reads a member of the source. */
+static const struct sl_node *reader_of(const struct sl_graph *g, uint32_t member) {
+  for (uint32_t i = 0; i < g->order_count; i++) {
+    const struct sl_node *node = &g->nodes[g->order[i]];
+    for (uint32_t m = 0; m < node->algorithm->member_count; m++)
+      for (uint32_t k = 0; k < node->inputs[m].count; k++)
+        if (node->inputs[m].ports[k].node == (int32_t)g->source && node->inputs[m].ports[k].member == (int32_t)member)
+          return node;
+  }
+  return NULL;
+}
+
+/* Sources may read ahead, for the fields that the run began with. Reports outputs of the source with further fields. */
+static int check_source_fields(const struct sl_setup *s) {
+  const struct sl_graph *g = s->graph;
+  const struct sl_node *source = &g->nodes[g->source];
+  const uint8_t *is_filled = s->source_fields;
+  int status = SL_OK;
+  for (uint32_t m = 0; m < source->algorithm->member_count; m++) {
+    const struct sl_member *member = &source->algorithm->members[m];
+    const uint32_t fields = member->collection ? member->collection->field_count : 0;
+    uint32_t missing = 0;
+    for (uint32_t f = 0; f < fields; f++, is_filled++)
+      missing += s->layout->members[g->source][m].storage[f] != SL_NONE && !*is_filled;
+    if (missing == 0 || member->kind != SL_MEMBER_OUT) continue;
+    const struct sl_node *reader = reader_of(g, m);
+    sl_diagnose(s->diagnostics, SL_ERROR, reader ? &reader->location : NULL, reader ? reader->name : NULL,
+                "end the run, and begin it with this graph",
+                "the source cannot change while the run goes on: %s.%s is not read by the graph that the run began with",
+                source->name, member->name);
     status = SL_EINVAL;
   }
   return status;
@@ -242,10 +287,15 @@ static int lay_out(const struct sl_session *sn, struct sl_setup *s, const struct
   return sl_setup_lay_out(s, s->slice_events, NULL, s->diagnostics, &s->layout);
 }
 
-/* Compares the graph with the present one, which cannot be exchanged meanwhile. */
-static int compare(struct sl_session *sn, struct sl_candidate *c, struct sl_budgets *budgets) {
+/* Compares the graph with the present one, which cannot be exchanged meanwhile. *is_same_source: its source has the same
+ * algorithm. */
+static int compare(struct sl_session *sn, struct sl_candidate *c, struct sl_budgets *budgets, int *is_same_source) {
   pthread_mutex_lock(&sn->delivery.lock);
+  const struct sl_graph *before = sn->setup.graph, *after = c->setup.graph;
+  *is_same_source = strcmp(before->nodes[before->source].use, after->nodes[after->source].use) == 0;
   int status = learn(sn, c->setup.graph, budgets);
+  c->setup.source_fields = sl_source_fields(sn->setup.layout);
+  if (!c->setup.source_fields) status = SL_ENOMEM;
   if (status == SL_OK) status = check_differences(&sn->setup, &c->setup);
   pthread_mutex_unlock(&sn->delivery.lock);
   return status;
@@ -253,32 +303,42 @@ static int compare(struct sl_session *sn, struct sl_candidate *c, struct sl_budg
 
 static int plan(struct sl_session *sn, struct sl_setup *s, const struct sl_budgets *budgets) {
   int status = lay_out(sn, s, budgets);
+  if (status < 0) return status;
+  const int filled = check_source_fields(s);
   pthread_mutex_lock(&sn->delivery.lock);
-  if (status == SL_OK) status = sl_fit_change(s, &sn->setup);
+  status = sl_fit_change(s, &sn->setup);
   pthread_mutex_unlock(&sn->delivery.lock);
-  return status;
+  return status == SL_OK ? filled : status;
 }
 
-/* Checks of the graph that was read. All are made, so that all reasons are reported. */
+/* Plans, and makes the constants. */
+static int make(struct sl_session *sn, struct sl_setup *s, const struct sl_budgets *budgets) {
+  int status = plan(sn, s, budgets);
+  if (status == SL_OK) status = sl_setup_open_tables(s);
+  if (status == SL_OK) status = sl_constants_make(s);
+  return status == SL_OK ? sl_nodes_prepare(s) : status;
+}
+
+/* Checks of the graph that was read. All are made, so that all reasons are reported; but the graph of another source is
+ * not planned. */
 static int check_graph(struct sl_session *sn, struct sl_candidate *c, struct sl_budgets *budgets) {
   struct sl_setup *s = &c->setup;
-  int result = compare(sn, c, budgets);
+  int is_same_source = 0, result = compare(sn, c, budgets, &is_same_source);
   if (result == SL_ENOMEM) return result;
   int status = sl_options_check_effects(s);
   if (status < 0) result = status;
   status = sl_services_open(s);
   if (status < 0) return status;
-  const int checked = sl_properties_check(s);
-  if (checked < 0) result = checked;
+  status = sl_properties_check(s);
+  const int is_valid = status == SL_OK;
+  if (status < 0) result = status;
   status = sl_files_check_graph(&c->files);
   if (status < 0) result = status;
-  status = checked < 0 ? checked : plan(sn, s, budgets);
-  if (status < 0) return status;
-  status = sl_setup_open_tables(s);
-  if (status < 0) return status;
-  status = sl_constants_make(s);
-  if (status == SL_OK) status = sl_nodes_prepare(s);
-  return status < 0 ? status : result;
+  if (is_same_source && is_valid) {
+    status = make(sn, s, budgets);
+    if (status < 0) result = status;
+  }
+  return result;
 }
 
 static int open_candidate(struct sl_session *sn, struct sl_candidate *c) {
@@ -410,6 +470,8 @@ static void exchange_setup(struct sl_session *sn, struct sl_candidate *c) {
     sl_graph_free(s->graph);
   else
     s->source_graph = s->graph;
+  free(s->source_fields);
+  s->source_fields = next->source_fields;
   s->options = next->options;
   s->graph = next->graph;
   s->layout = next->layout;
@@ -419,6 +481,7 @@ static void exchange_setup(struct sl_session *sn, struct sl_candidate *c) {
   s->states = next->states;
   s->opened = next->opened;
   s->zeros = next->zeros;
+  next->source_fields = NULL;
   next->graph = NULL;
   next->layout = NULL;
   next->contexts = NULL;

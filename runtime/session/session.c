@@ -191,6 +191,7 @@ void sl_session_close(struct sl_session *sn) {
   sl_order_close(&sn->order);
   sl_workers_free(s->workers);
   free(s->source_args);
+  free(s->source_fields);
   sl_layout_free(s->layout);
   sl_graph_free(s->graph);
   sl_graph_free(s->source_graph);
