@@ -1,10 +1,11 @@
-/* reload.c: SIGUSR1 during `sluice run`: a thread reads the graph, --with and --set of the command line again, and changes
- * the configuration of the run. The handler of the signal only counts requests in an eventfd; requests that arrive while
- * one is served become one. A wrong graph is reported, and the run goes on.
+/* reload.c: SIGUSR1 during `sluice run`: a thread reads the graph, --with and --set of the command line again, and
+ * changes the configuration of the run. The handler of the signal only counts requests in an eventfd; requests that
+ * arrive while one is served become one. A wrong graph is reported, and the run goes on.
  */
 #include "cli/reload.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "cli/log.h"
 #include "cli/notify.h"
 #include "cli/progress.h"
@@ -12,7 +13,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -21,8 +21,7 @@
 enum { RETRY_MS = 100 };
 
 static int requests = -1;
-static pthread_t thread;
-static int is_started;
+static struct sl_thread thread;
 static atomic_int has_ended;
 static struct sl_session *session;
 static uint32_t quiet;
@@ -50,8 +49,8 @@ static void show(uint32_t severity, const char *text) {
   cli_show_message(&quiet, &message);
 }
 
-/* Shows what was found, except notes and warnings of a change that was refused: they are about a graph that the run does
- * not have. */
+/* Shows what was found, except notes and warnings of a change that was refused: they are about a graph that the run
+ * does not have. */
 static void show_all(const struct sl_diagnostics *d, int is_refused) {
   for (size_t i = 0; i < sl_diagnostics_count(d); i++) {
     const struct sl_diagnostic *message = sl_diagnostics_at(d, i);
@@ -75,7 +74,7 @@ static int change(struct sl_diagnostics **d) {
   }
 }
 
-static void *serve(void *unused) {
+static void serve(void *unused) {
   (void)unused;
   while (await_request()) {
     struct sl_diagnostics *d = NULL;
@@ -88,20 +87,19 @@ static void *serve(void *unused) {
     sl_diagnostics_free(d);
     cli_notify("READY=1\nSTATUS=%s", status < 0 ? "running; the new configuration was refused" : "running");
   }
-  return NULL;
 }
 
 void cli_reload_begin(struct sl_session *of, const struct cli_arguments *a) {
   session = of;
   quiet = a->quiet;
   if (requests < 0) return;
-  const int error = pthread_create(&thread, NULL, serve, NULL);
-  is_started = error == 0;
-  if (error) fprintf(stderr, "warning: no thread could be started for SIGUSR1, which has no effect: %s\n", strerror(error));
+  const int error = sl_thread_start(&thread, serve, NULL);
+  if (error)
+    fprintf(stderr, "warning: no thread could be started for SIGUSR1, which has no effect: %s\n", strerror(error));
 }
 
 void cli_reload_end(void) {
   const uint64_t one = 1;
   atomic_store(&has_ended, 1);
-  if (is_started && write(requests, &one, sizeof one) == sizeof one) pthread_join(thread, NULL);
+  if (thread.is_started && write(requests, &one, sizeof one) == sizeof one) sl_thread_join(&thread);
 }

@@ -15,8 +15,8 @@ static const int numbers[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU
 enum { SIGNALS = sizeof numbers / sizeof numbers[0] };
 
 static struct sl_session *volatile stoppable;
-static volatile sig_atomic_t first;     /* the signal that came first, or 0 */
-static volatile sig_atomic_t is_caught; /* bit i: numbers[i] was not ignored at the start */
+static volatile sig_atomic_t first;                /* the signal that came first, or 0 */
+static volatile sig_atomic_t is_caught;            /* bit i: numbers[i] was not ignored at the start */
 static volatile sig_atomic_t reload_requests = -1; /* eventfd that SIGUSR1 adds to; -1: it ends the command */
 
 static int is_repeated(int number) { return number == SIGHUP || number == SIGXCPU; }

@@ -225,8 +225,8 @@ static int refuse_change(const struct sl_setup *s, uint64_t needed, uint64_t roo
   char needs[32], there[32];
   sl_memory_text(needed, needs, sizeof needs);
   sl_memory_text(room, there, sizeof there);
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "the new configuration needs %s of memory for %s, and %s is %s",
-              needs, of, why, there);
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL,
+              "the new configuration needs %s of memory for %s, and %s is %s", needs, of, why, there);
   return SL_ENOMEM;
 }
 
@@ -239,7 +239,8 @@ int sl_fit_change(const struct sl_setup *s, const struct sl_setup *present) {
   if (now.host > before.host && now.host - before.host > rooms.host.bytes)
     return refuse_change(s, now.host - before.host, rooms.host.bytes, "slots, more than before", rooms.host.why);
   if (now.device > before.device && now.device - before.device > rooms.device.bytes)
-    return refuse_change(s, now.device - before.device, rooms.device.bytes, "slots, more than before", rooms.device.why);
+    return refuse_change(s, now.device - before.device, rooms.device.bytes, "slots, more than before",
+                         rooms.device.why);
   return SL_OK;
 }
 

@@ -71,7 +71,7 @@ struct sl_setup {
   const char *closing_path;                   /* followed folder: the file that the source closes; NULL: none */
   void *source_args;                          /* argument struct for the source's `open`: properties only */
   uint8_t *source_fields;                     /* fields that the source fills in all configurations (layout.h); NULL:
-                                               * those that the graph reads */
+                                               * fields that the graph reads */
   struct sl_graph *source_graph;              /* owner of the texts in `source_args` if the configuration has changed */
   unsigned char *zeros;                       /* the fields of an event with an error */
   struct sl_workers *workers;                 /* threads that share the work of the source */

@@ -78,7 +78,8 @@ static int has_node(const struct list *list, const struct piece *node) {
 
 static void put_piece(const struct piece *p, FILE *f) { fwrite(p->text, 1, p->bytes, f); }
 
-/* A setting that only one of the graphs has. Of a node that only one has, its algorithm stands for all. */
+/* A setting that only one of the graphs has. A node that only one of them has is
+ * one difference. */
 static void put_one(const struct setting *s, int is_new, const struct list *other, FILE *f) {
   const int is_of_both = has_node(other, &s->node);
   if (!is_of_both && !is(&s->key, "use")) return;

@@ -42,8 +42,8 @@ int sl_summary_open(struct sl_statistics *st, const struct sl_summary_parts *par
 void sl_summary_close(struct sl_statistics *st);
 /* Sets items and digests of the outputs. */
 void sl_summary_sum_outputs(struct sl_statistics *st);
-/* Ends a configuration: adds the counts of its slots, and closes the tables of its graph. sl_summary_open opens those of
- * the next configuration. */
+/* Ends a configuration: adds the counts of its slots, and closes the tables of its graph. sl_summary_open opens those
+ * of the next configuration. */
 void sl_summary_change(struct sl_statistics *st);
 /* Timed repetitions, without an interrupted one. */
 struct sl_repeated {

@@ -371,8 +371,9 @@ static int restore(struct sl_checkpoint *c, struct reader *r) {
   read_head(r, &graph, &input);
   if (r->at && graph != c->outputs->identity->run.graph_digest) {
     char why[160];
-    snprintf(why, sizeof why, "of a run of another graph: its last configuration is %016" PRIx64 ", this one is %016" PRIx64,
-             graph, c->outputs->identity->run.graph_digest);
+    snprintf(why, sizeof why,
+             "of a run of another graph: its last configuration is %016" PRIx64 ", this one is %016" PRIx64, graph,
+             c->outputs->identity->run.graph_digest);
     return refuse(c, "run with the graph, --with and --set of that configuration, or remove the file to begin again",
                   why);
   }

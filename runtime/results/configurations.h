@@ -7,10 +7,10 @@
 #include <sluice/sluice.h>
 
 struct sl_configurations {
-  struct sl_configuration_summary *at; /* those that have ended; owns their texts */
+  struct sl_configuration_summary *at; /* ended configurations; owns their texts */
   uint32_t count;
-  /* Of the present one: numbers of events and of errors delivered before it, and its settings that differ from the
-   * configuration before it. */
+  /* The present configuration: numbers of events and of errors delivered before it, and its settings that differ from
+   * the configuration before it. */
   uint64_t first_event, earlier_errors;
   char *changes; /* NULL: none */
 };

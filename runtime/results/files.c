@@ -275,7 +275,7 @@ int sl_files_claim(struct sl_files *f, const char *option, const char *path, uin
   return status;
 }
 
-/* Ends the first stream of those that were handed over. */
+/* Ends the first stream that was handed over and not opened again. */
 static int end_stream(struct sl_files *f) {
   struct sl_handed_over *first = f->handed_over;
   f->handed_over = first->next;

@@ -246,7 +246,8 @@ static int set_devices(struct sl_setup *s, const char *key, const char *value, c
 static int is_set(const char *const *texts, const struct sl_override *set) {
   const size_t length = strlen(set->key);
   for (; texts && *texts; texts++)
-    if (strncmp(*texts, set->key, length) == 0 && (*texts)[length] == '=' && strcmp(*texts + length + 1, set->value) == 0)
+    if (strncmp(*texts, set->key, length) == 0 && (*texts)[length] == '=' &&
+        strcmp(*texts + length + 1, set->value) == 0)
       return 1;
   return 0;
 }

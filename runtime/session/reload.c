@@ -1,7 +1,7 @@
 /* reload.c: another configuration for a run.
  *
- * 1. Any thread: the new graph is read and compared with the present one, planned, and its constants are made, while the
- *    run goes on. The result is a candidate. Budgets of nodes that both graphs have begin with the values learned so far.
+ * 1. Any thread: the new graph is read, compared with the present one and planned, and its constants are made, while
+ *    the run goes on. The result is a candidate. Budgets of nodes that both graphs have begin with the values learned.
  * 2. Reading pauses; the slots deliver their slices in flight, and their threads end.
  * 3. The thread of sl_session_run ends the sinks, closes what belongs to the present configuration, moves the parts of
  *    the candidate into the setup, and opens slots, sinks and counts again. Arenas of two configurations never exist at
@@ -232,7 +232,7 @@ static int check_source_fields(const struct sl_setup *s) {
     const struct sl_node *reader = reader_of(g, m);
     sl_diagnose(s->diagnostics, SL_ERROR, reader ? &reader->location : NULL, reader ? reader->name : NULL,
                 "end the run, and begin it with this graph",
-                "the source cannot change while the run goes on: %s.%s is not read by the graph that the run began with",
+                "the source cannot change while the run goes on: the graph that the run began with does not read %s.%s",
                 source->name, member->name);
     status = SL_EINVAL;
   }
@@ -287,8 +287,8 @@ static int lay_out(const struct sl_session *sn, struct sl_setup *s, const struct
   return sl_setup_lay_out(s, s->slice_events, NULL, s->diagnostics, &s->layout);
 }
 
-/* Compares the graph with the present one, which cannot be exchanged meanwhile. *is_same_source: its source has the same
- * algorithm. */
+/* Compares the graph with the present one, which cannot be exchanged meanwhile. *is_same_source: its source has the
+ * same algorithm. */
 static int compare(struct sl_session *sn, struct sl_candidate *c, struct sl_budgets *budgets, int *is_same_source) {
   pthread_mutex_lock(&sn->delivery.lock);
   const struct sl_graph *before = sn->setup.graph, *after = c->setup.graph;
@@ -534,7 +534,8 @@ static int exchange(struct sl_session *sn, struct sl_candidate *c) {
   exchange_setup(sn, c);
   status = open_configuration(sn, begin_ns, with_timestamps);
   if (status < 0) return status;
-  sl_span_add(&sn->slots[0], sl_activity_name(SL_ACTIVITY_RELOAD), begin_ns, sl_activity_settle(&sn->slots[0]), NULL, 0);
+  const uint64_t end_ns = sl_activity_settle(&sn->slots[0]);
+  sl_span_add(&sn->slots[0], sl_activity_name(SL_ACTIVITY_RELOAD), begin_ns, end_ns, NULL, 0);
   sn->slots[0].activity = SL_ACTIVITY_IDLE;
   report(sn);
   return 1;

@@ -201,7 +201,7 @@ static int end_configurations(struct sl_session *sn) {
   return status;
 }
 
-/* Ends a run whose configuration could not be exchanged: there are no slots, and no results since. */
+/* Ends a run after a failed exchange of the configuration: there are no slots, and no results since. */
 static int end_failed(struct sl_session *sn, int status) {
   struct sl_summary *sum = &sn->statistics.summary;
   stop_ticker(sn);
@@ -290,8 +290,7 @@ static int run(struct sl_session *sn) {
   if (sn->checkpoint.is_complete) return end_complete(sn);
   int status = open_files(sn);
   sl_energy_begin(&sn->energy);
-  if (status == SL_OK)
-    status = sn->setup.repeat > 1 ? run_repeats(sn, &repeated) : run_configurations(sn);
+  if (status == SL_OK) status = sn->setup.repeat > 1 ? run_repeats(sn, &repeated) : run_configurations(sn);
   if (status == SL_OK) status = sn->reading.status;
   if (sn->setup.repeat <= 1) sl_energy_end(&sn->energy, sn->delivery.events);
   return sn->reload.has_failed ? end_failed(sn, status) : end_run(sn, status, &repeated);

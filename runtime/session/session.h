@@ -1,5 +1,6 @@
 /* session.h: all parts of a run. Only the files of this folder that open and close them (session.c, parts.c), run them
- * (run.c) and exchange their configuration (reload.c) include this header. Each part has a header of its own and uses only the parts that it needs.
+ * (run.c) and exchange their configuration (reload.c) include this header. Each part has a header of its own and uses
+ * only the parts that it needs.
  */
 #ifndef SL_SESSION_H
 #define SL_SESSION_H
@@ -46,13 +47,13 @@ struct sl_reload_texts {
 
 /* Changes of the configuration. */
 struct sl_reloading {
-  struct sl_options options;     /* as the session was opened */
-  pthread_mutex_t checking;      /* held while a change is checked */
-  pthread_mutex_t lock;          /* protects what follows */
-  struct sl_candidate *pending;  /* a checked configuration that has not taken effect, or NULL */
-  int is_possible;               /* the run reads slices */
-  int has_failed;                /* a change has failed and left parts of the session closed: the run ends */
-  struct sl_reload_texts texts;  /* of the present configuration, in its options */
+  struct sl_options options;    /* as the session was opened */
+  pthread_mutex_t checking;     /* held while a change is checked */
+  pthread_mutex_t lock;         /* protects what follows */
+  struct sl_candidate *pending; /* a checked configuration that has not taken effect, or NULL */
+  int is_possible;              /* the run reads slices */
+  int has_failed;               /* a change has failed and left parts of the session closed: the run ends */
+  struct sl_reload_texts texts; /* of the present configuration, in its options */
 };
 
 struct sl_session {

@@ -164,7 +164,7 @@ def a_followed_folder():
 
 
 def refusals():
-    """What cannot change is reported, all of it, and the run goes on."""
+    """All reasons against a change are reported, and the run goes on."""
     whole = graph()
     Path("g.yaml").write_text(whole)
     run = Run("g.yaml", "-i", "-", "-o", "r-%02d.mdf", "--rotate", "1h", "--json", "r.json", "--metrics", "r.prom", "--memory", 1000000, stdin=subprocess.PIPE)
@@ -190,7 +190,7 @@ def refusals():
     checks.that(len(found) == 1 and "write: removed" in found[0], f"a sink less: {found}")
     Path("g.yaml").write_text(whole.replace("include: [", f"include: [{ROOT}/graphs/velo_counts.yaml, ") + "outputs: [decisions.totals, counts]\n")
     found = run.refused()
-    checks.that(len(found) == 2 and "raw.velo_clusters is not read by the graph that the run began with" in found[0] and "the new configuration needs" in found[1]
+    checks.that(len(found) == 2 and "the graph that the run began with does not read raw.velo_clusters" in found[0] and "the new configuration needs" in found[1]
                 and "the limit of the run is" in found[1], f"further outputs of the source, and more memory than --memory: {found}")
     Path("g.yaml").write_text(whole)
     answer, _ = run.reload()

@@ -1,16 +1,17 @@
-/* feed_reload_test.c: sl_session_reload while a program feeds events: each event once, in order, under one configuration;
- * what is wrong changes nothing. */
+/* feed_reload_test.c: sl_session_reload while a program feeds events: each event once, in order, under one
+ * configuration; what is wrong changes nothing. */
 #define _GNU_SOURCE
 #include "feed_case.h"
 
 #include <sluice/plugin.h>
 
-static const char other_graph[] = "sluice: 1\n"
-                                  "nodes:\n"
-                                  "  raw: { use: io.feed_source }\n"
-                                  "  count: { use: rich.count_bytes }\n"
-                                  "  again: { use: rich.count_bytes }\n"
-                                  "outputs: [again, count]\n";
+static const char other_graph[] =
+    "sluice: 1\n"
+    "nodes:\n"
+    "  raw: { use: io.feed_source }\n"
+    "  count: { use: rich.count_bytes }\n"
+    "  again: { use: rich.count_bytes }\n"
+    "outputs: [again, count]\n";
 
 static struct sl_reload reload_of(const char *graph) {
   return (struct sl_reload){.size = sizeof(struct sl_reload),
@@ -198,8 +199,7 @@ static void changes_from_two_threads_lose_no_event(void **state) {
   pthread_t threads[2];
   start(&run, &o, feed);
   struct changer changers[2] = {{.run = &run}, {.run = &run}};
-  for (uint32_t i = 0; i < 2; i++)
-    assert_int_equal(pthread_create(&threads[i], NULL, change_often, &changers[i]), 0);
+  for (uint32_t i = 0; i < 2; i++) assert_int_equal(pthread_create(&threads[i], NULL, change_often, &changers[i]), 0);
   for (uint32_t first = 0; first < EVENTS; first += 10) give(feed, first, first + 10);
   for (uint32_t i = 0; i < 2; i++) atomic_store(&changers[i].has_ended, 1);
   for (uint32_t i = 0; i < 2; i++) pthread_join(threads[i], NULL);
@@ -220,9 +220,8 @@ static void changes_from_two_threads_lose_no_event(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_event_has_one_configuration),
-                                     cmocka_unit_test(a_wrong_configuration_changes_nothing),
-                                     cmocka_unit_test(only_a_run_can_be_changed),
-                                     cmocka_unit_test(changes_from_two_threads_lose_no_event)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_event_has_one_configuration), cmocka_unit_test(a_wrong_configuration_changes_nothing),
+      cmocka_unit_test(only_a_run_can_be_changed), cmocka_unit_test(changes_from_two_threads_lose_no_event)};
   return cmocka_run_group_tests(tests, make_events, free_events);
 }
