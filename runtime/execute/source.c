@@ -106,14 +106,6 @@ int sl_source_open(const struct sl_reading *r) {
   return status;
 }
 
-void sl_source_close(const struct sl_reading *r) {
-  const struct sl_setup *s = r->setup;
-  const uint32_t n = s->graph->source;
-  const struct sl_source *source = s->graph->nodes[n].algorithm->source;
-  if (s->opened[n] && source->close) source->close(s->states[n]);
-  s->opened[n] = 0;
-}
-
 /* Calls the source for a slice of at most `events_max` events, and measures the time. */
 static int fill_slice(struct sl_reading *r, struct sl_slot *slot, struct sl_input *input, uint32_t events_max,
                       int may_wait, struct sl_fill *fill) {
@@ -179,8 +171,8 @@ int sl_source_next(struct sl_reading *r, struct sl_slot *slot, struct sl_input *
   uint64_t limit = sl_overflow_slice_events(r->history, r->events);
   input->is_whole = limit >= s->slice_events;
   if (s->options.events && s->options.events - r->events < limit) limit = s->options.events - r->events;
-  if (limit == 0) r->ended = 1;
-  if (limit == 0) return SL_NO_MORE;
+  r->ended = limit == 0;
+  if (r->ended) return SL_NO_MORE;
   struct sl_fill fill;
   const int status = s->options.follow ? fill_followed(r, slot, input, (uint32_t)limit, may_wait, &fill)
                                        : fill_slice(r, slot, input, (uint32_t)limit, may_wait, &fill);

@@ -32,7 +32,6 @@ struct sl_reading {
 
 /* Opens the state of the source, with the input files of the options. Files of a followed folder are opened later. */
 int sl_source_open(const struct sl_reading *r);
-void sl_source_close(const struct sl_reading *r);
 /* Reads the next slice, of at most `events_max` events, from a source with state `state`. Returns the result of
  * `fill`, or SL_EPLUGIN, reported, if the source broke its contract. Without an event the result is 0, an error, or
  * 1 unless `may_wait`. */

@@ -418,17 +418,6 @@ static void set_all_lifetimes(struct sl_layout *l, const uint8_t *source_fields)
     }
 }
 
-uint8_t *sl_source_fields(const struct sl_layout *l) {
-  const uint32_t source = l->graph->source, members = l->graph->nodes[source].algorithm->member_count;
-  uint32_t count = 0;
-  for (uint32_t m = 0; m < members; m++) count += field_count_of(member_of(l, source, m));
-  uint8_t *fields = calloc(count + 1u, sizeof *fields), *at = fields;
-  for (uint32_t m = 0; fields && m < members; m++)
-    for (uint32_t f = 0; f < field_count_of(member_of(l, source, m)); f++)
-      *at++ = l->members[source][m].storage[f] != SL_NONE;
-  return fields;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- */
 
 static int open_member(struct sl_slot_member *m, uint32_t fields) {

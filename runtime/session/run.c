@@ -206,7 +206,7 @@ static int end_failed(struct sl_session *sn, int status) {
   struct sl_summary *sum = &sn->statistics.summary;
   stop_ticker(sn);
   sl_zmq_stop_inputs(&sn->zmq);
-  sl_source_close(&sn->reading);
+  sl_source_close(&sn->setup, NULL);
   sum->events = sn->delivery.events;
   sum->error_events = sn->delivery.error_events;
   sum->configurations = sn->configurations.at;
@@ -236,7 +236,7 @@ static int end_run(struct sl_session *sn, int status, const struct sl_repeated *
     status = sl_checkpoint_write(&sn->checkpoint, sn->files.is_interrupted ? SL_RUN_STOPPED : SL_RUN_ENDED);
   if (status == SL_OK && sn->files.is_interrupted) status = SL_EINTERRUPTED;
   sl_sinks_end(&sn->sinks);
-  sl_source_close(&sn->reading);
+  sl_source_close(&sn->setup, NULL);
   sl_outputs_settle(&sn->outputs);
   sl_span_add(&sn->slots[0], sl_activity_name(SL_ACTIVITY_FINISH), scope.begin_ns, sl_activity_settle(&sn->slots[0]),
               NULL, 0);
