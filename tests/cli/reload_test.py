@@ -244,6 +244,34 @@ def streams():
     checks.that([c["events"] for c in json.loads(Path("p.json").read_text())["configurations"]] == [60, 30, len(SAMPLE) - 90], "and they are counted")
 
 
+def messages():
+    """A receiver by ZeroMQ sees one sender, without an end before the last event."""
+    if "no ZeroMQ" in call("--version").stdout:
+        print("skipped: there is no ZeroMQ")
+        return
+    end = f"zmq:ipc://{os.getcwd()}/socket"
+    texts = [graph(1), graph(0.5)]
+    receiver = Run(ROOT / "graphs/copy.yaml", "-i", end, "-o", "z-received.mdf", "--senders", 1, "--json", "z.json", "--quiet")
+    Path("g.yaml").write_text(texts[0])
+    sender = Run("g.yaml", "-i", "-", "-o", end, "--metrics", "z.prom", "--json", "z-sender.json", "--quiet", stdin=subprocess.PIPE)
+    for i, part in enumerate((SAMPLE[:100], SAMPLE[100:200], SAMPLE[200:])):
+        if i > 0:
+            Path("g.yaml").write_text(texts[i % 2])
+            sender.process.send_signal(signal.SIGUSR1)
+            checks.that(sender.until(lambda: f"sluice_configurations_total {i + 1}\n" in Path("z.prom").read_text()), f"change {i}")
+        sender.process.stdin.write(b"".join(part))
+        sender.process.stdin.flush()
+        sender.until(lambda: events_in("z.prom") == 100 * (i + 1))
+    sender.process.stdin.close()
+    checks.that(sender.end() == 0 and receiver.end() == 0, "both runs end well")
+    link = json.loads(Path("z.json").read_text())["zmq"][0]
+    expected = b"".join(separate(texts[i % 2], b"".join(SAMPLE[100 * i:100 * i + 100]))[1] for i in range(3))
+    checks.that(Path("z-received.mdf").read_bytes() == expected, "the receiver has the events of all configurations")
+    checks.that((link["senders"], link["ended"], link["lost"], link["missing"]) == (1, 1, 0, 0), f"of one sender: {link}")
+    sent = json.loads(Path("z-sender.json").read_text())
+    checks.that(len([link for link in sent["zmq"] if link["direction"] == "out"]) == 1, "by one socket")
+
+
 def a_storm():
     """Reloads at any time, also while one takes effect."""
     reloads, texts = 12 if BRIEF else 50, [graph(fraction) for fraction in FRACTIONS]
@@ -352,7 +380,7 @@ with tempfile.TemporaryDirectory() as folder:
     call("run", ROOT / "graphs/simulate.yaml", "-n", 300, "-o", "sample.mdf", "--quiet")
     SAMPLE = records(Path("sample.mdf").read_bytes())
     ALL = SAMPLE * (2 if BRIEF else 6)
-    for part in (a_followed_folder, refusals, streams, a_storm, resume, memory):
+    for part in (a_followed_folder, refusals, streams, messages, a_storm, resume, memory):
         print(part.__name__)
         part()
         for path in Path().glob("?-*"):
