@@ -127,7 +127,6 @@ static struct sl_candidate *new_candidate(const struct sl_session *sn, struct sl
     c->setup.devices[i].node = s->devices[i].node;
     memcpy(c->setup.devices[i].name, s->devices[i].name, sizeof s->devices[i].name);
   }
-  c->setup.options.input_paths = s->options.input_paths; /* patterns are expanded */
   return c;
 }
 
@@ -247,7 +246,7 @@ static int check_run(struct sl_session *sn, struct sl_diagnostics *d) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the configuration can change only while the run reads its input");
     return SL_EINTERRUPTED;
   }
-  if (sn->setup.options.race) {
+  if (sn->reload.options.race) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the configuration of a run with --race cannot change");
     return SL_EINVAL;
   }
@@ -404,6 +403,7 @@ int sl_session_reload(struct sl_session *sn, const struct sl_reload *change, str
 void sl_reload_begin(struct sl_session *sn) {
   pthread_mutex_lock(&sn->reload.lock);
   sn->reload.is_possible = 1;
+  sn->reload.options.input_paths = sn->setup.options.input_paths; /* patterns are expanded */
   pthread_mutex_unlock(&sn->reload.lock);
 }
 
