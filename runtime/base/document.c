@@ -42,26 +42,31 @@ static int is_at_end(yaml_parser_t *parser) {
   return is_end;
 }
 
-/* Reads the only document of a file. Returns NULL, or what is wrong. */
-static const char *read_file(struct sl_document *d, FILE *file, char *text, size_t size) {
+/* Reads the only document of a parser, which it deletes. */
+static int read_document(struct sl_document *d, yaml_parser_t *parser, char *reason, size_t reason_size) {
   const char *wrong = NULL;
-  yaml_parser_t parser;
-  if (!yaml_parser_initialize(&parser)) return "out of memory";
-  yaml_parser_set_input_file(&parser, file);
-  d->is_open = yaml_parser_load(&parser, &d->document);
+  char text[128];
+  d->is_open = yaml_parser_load(parser, &d->document);
   if (!d->is_open) {
-    d->line = (uint32_t)parser.problem_mark.line + 1;
-    snprintf(text, size, "%s", parser.problem ? parser.problem : "out of memory");
+    d->line = (uint32_t)parser->problem_mark.line + 1;
+    snprintf(text, sizeof text, "%s", parser->problem ? parser->problem : "out of memory");
     wrong = text;
   } else if (!yaml_document_get_root_node(&d->document)) {
     wrong = "it is empty";
   } else if (!is_tree(&d->document)) {
     wrong = "it contains itself";
-  } else if (!is_at_end(&parser)) {
+  } else if (!is_at_end(parser)) {
     wrong = "there is more text after it";
   }
-  yaml_parser_delete(&parser);
-  return wrong;
+  yaml_parser_delete(parser);
+  if (wrong) snprintf(reason, reason_size, "%s", wrong);
+  return wrong ? SL_EFORMAT : SL_OK;
+}
+
+static int begin(yaml_parser_t *parser, char *reason, size_t reason_size) {
+  if (yaml_parser_initialize(parser)) return SL_OK;
+  snprintf(reason, reason_size, "out of memory");
+  return SL_ENOMEM;
 }
 
 int sl_document_read(struct sl_document *d, const char *path, char *reason, size_t reason_size) {
@@ -73,11 +78,24 @@ int sl_document_read(struct sl_document *d, const char *path, char *reason, size
     if (descriptor >= 0) close(descriptor);
     return SL_EIO;
   }
-  char text[128];
-  const char *wrong = read_file(d, file, text, sizeof text);
-  if (wrong) snprintf(reason, reason_size, "%s", wrong);
+  yaml_parser_t parser;
+  int status = begin(&parser, reason, reason_size);
+  if (status == SL_OK) {
+    yaml_parser_set_input_file(&parser, file);
+    status = read_document(d, &parser, reason, reason_size);
+  }
   fclose(file);
-  return wrong ? SL_EFORMAT : SL_OK;
+  return status;
+}
+
+int sl_document_read_text(struct sl_document *d, const char *name, const char *text, size_t bytes, char *reason,
+                          size_t reason_size) {
+  yaml_parser_t parser;
+  *d = (struct sl_document){.path = name};
+  const int status = begin(&parser, reason, reason_size);
+  if (status < 0) return status;
+  yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
+  return read_document(d, &parser, reason, reason_size);
 }
 
 yaml_node_t *sl_document_at(struct sl_document *d, int index) { return yaml_document_get_node(&d->document, index); }

@@ -16,6 +16,9 @@ struct sl_document {
 /* Returns SL_OK; or SL_EIO if the file cannot be read or SL_EFORMAT if it does not hold one document in which each
  * value has one parent, with the reason. Call sl_document_close in any case. */
 int sl_document_read(struct sl_document *d, const char *path, char *reason, size_t reason_size);
+/* The same for a text. `name`: its name in messages. */
+int sl_document_read_text(struct sl_document *d, const char *name, const char *text, size_t bytes, char *reason,
+                          size_t reason_size);
 void sl_document_close(struct sl_document *d);
 
 /* Values by index and by name. NULL if there is none, or the argument is NULL. */

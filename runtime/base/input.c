@@ -126,11 +126,15 @@ int sl_input_head_read(struct sl_input_head *begin, const char *path, int may_wa
   return 0;
 }
 
+void sl_input_head_close_pipe(struct sl_input_head *begin) {
+  if (begin->is_pipe && begin->pipe >= 0) close(begin->pipe);
+  begin->pipe = -1;
+}
+
 void sl_input_head_close(struct sl_input_head *begin) {
   free(begin->bytes);
   begin->bytes = NULL;
-  if (begin->is_pipe && begin->pipe >= 0) close(begin->pipe);
-  begin->pipe = -1;
+  sl_input_head_close_pipe(begin);
 }
 
 const char *sl_compression_of(const unsigned char *bytes, size_t count) {

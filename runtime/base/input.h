@@ -23,6 +23,8 @@ struct sl_input_head {
  * and only if `may_wait`; otherwise the pipe is not opened. Returns 0, or -1 if out of memory. */
 int sl_input_head_read(struct sl_input_head *begin, const char *path, int may_wait);
 void sl_input_head_close(struct sl_input_head *begin);
+/* Closes a pipe; the bytes stay. */
+void sl_input_head_close_pipe(struct sl_input_head *begin);
 /* Returns the command that compressed a whole file with these first bytes ("zstd"), or NULL if unknown. */
 const char *sl_compression_of(const unsigned char *bytes, size_t count);
 #define SL_COMPRESSED_HINT "decompress it into a pipe: `%s -dc FILE | sluice run GRAPH -i -`"

@@ -58,34 +58,6 @@ static int fail(struct sl_output *f, const char *name, const char *step, int err
   return SL_EIO;
 }
 
-/* -------------------------------------------------------------------------------------------------- the lock */
-
-/* The offset of the lock, far beyond the end of the file, encodes the number of the process that holds it, because a
- * lock that belongs to an open file does not identify its process. (A lock that belongs to a process would be lost when
- * a library closes the file, and HDF5 uses flock.) On file systems without locks, a second writer is not detected. */
-#define LOCK_BEGIN ((off_t)1 << 60)
-
-static void lock(int descriptor) {
-  struct flock own = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_BEGIN + getpid(), .l_len = 1};
-  (void)fcntl(descriptor, F_OFD_SETLK, &own);
-}
-
-int sl_output_is_part(const char *name) {
-  static const char suffix[] = ".part";
-  size_t length = strlen(name);
-  while (length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9') length--;
-  return length >= sizeof suffix - 1 && strncmp(name + length - (sizeof suffix - 1), suffix, sizeof suffix - 1) == 0;
-}
-
-long sl_output_writer(const char *part) {
-  const int descriptor = open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return 0;
-  struct flock other = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_BEGIN};
-  const int known = fcntl(descriptor, F_OFD_GETLK, &other) == 0 && other.l_type != F_UNLCK;
-  close(descriptor);
-  return known ? (long)(other.l_start - LOCK_BEGIN) : 0;
-}
-
 /* --------------------------------------------------------------------------------------------------- opening */
 
 static int refuse(struct sl_output *f, const char *reason) {
@@ -143,7 +115,7 @@ static int make_part(struct sl_output *f, int is_there) {
   if (f->descriptor < 0) return refuse(f, "there are too many unfinished files (.part) in its folder");
   struct stat status;
   if (fstat(f->descriptor, &status) != 0) return refuse(f, strerror(errno));
-  lock(f->descriptor);
+  sl_output_lock(f->descriptor);
   f->device = status.st_dev;
   f->inode = status.st_ino;
   f->is_renamed = 1;
@@ -264,6 +236,8 @@ int sl_output_open_over(const struct sl_output_transport *calls, void *transport
 void *sl_output_context(const struct sl_output *f) { return f->context; }
 
 const char *sl_output_path(const struct sl_output *f) { return f->current_path; }
+
+int sl_output_is_file(const struct sl_output *f) { return f->is_renamed; }
 
 uint64_t sl_output_file_bytes(const struct sl_output *f) {
   struct stat status;
@@ -549,6 +523,23 @@ int sl_output_keep(struct sl_output *f, const char *why) {
            f->things);
   else
     f->say(f->context, SL_WARNING, "%s: the run %s; the file is incomplete", name, why);
+  return SL_OK;
+}
+
+int sl_output_hand_over(struct sl_output *f, struct sl_output **next) {
+  *next = NULL;
+  if (f->has_ended) return f->has_failed ? SL_EIO : SL_OK;
+  const int status = f->calls ? send_out(f, f->used) : sl_output_flush(f);
+  if (status != SL_OK) return status;
+  struct sl_output *to = make_output(f->path, f->capacity, f->say, f->context);
+  if (!to) return SL_ENOMEM;
+  to->descriptor = f->descriptor;
+  to->calls = f->calls;
+  to->transport = f->transport;
+  f->descriptor = -1;
+  f->calls = NULL;
+  f->has_ended = 1;
+  *next = to;
   return SL_OK;
 }
 

@@ -64,8 +64,15 @@ int sl_output_finish_to(struct sl_output *f, struct sl_output_complete *complete
 int sl_output_next(struct sl_output *f, const char *path, struct sl_output_complete *complete);
 /* Returns 1 if the name is that of a temporary file: it ends in .part, or .part and a number. */
 int sl_output_is_part(const char *name);
+/* Marks the open file as written by this process. */
+void sl_output_lock(int descriptor);
 /* Number of the process that writes the temporary file `part`, or 0. */
 long sl_output_writer(const char *part);
+/* 1 if it is a regular file, which gets its name when it is complete; 0: a stream or device. */
+int sl_output_is_file(const struct sl_output *f);
+/* Ends the use of a stream without an end for its receiver: writes all added data, and moves the stream to a new handle
+ * with the same `say` and `context`. Not for regular files. */
+int sl_output_hand_over(struct sl_output *f, struct sl_output **next);
 uint64_t sl_output_file_bytes(const struct sl_output *f); /* of the present file */
 
 /* The functions of struct sl_output_calls. */

@@ -131,6 +131,8 @@ void cli_stop_colours(void);
 /* signals.c: from now on the first signal that would end the program stops the session of cli_stop_on_signal; the next
  * one ends the process at once. */
 void cli_catch_signals(void);
+/* From now on SIGUSR1 adds 1 to this eventfd, and ends nothing. */
+void cli_reload_on_signal(int requests);
 /* The session that a signal stops. NULL: a signal is only recorded. */
 void cli_stop_on_signal(struct sl_session *session);
 /* The first signal since cli_catch_signals, or 0. */

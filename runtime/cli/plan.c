@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/summary_file.h"
 
+#include <sluice/planner.h>
 #include <sluice/text.h>
 
 #include <inttypes.h>

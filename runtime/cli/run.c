@@ -3,6 +3,7 @@
 #include "cli/log.h"
 #include "cli/notify.h"
 #include "cli/progress.h"
+#include "cli/reload.h"
 
 #include <sluice/text.h>
 
@@ -144,6 +145,7 @@ static int open_followed(struct sl_options *options, struct sl_diagnostics *d, s
       found = sl_follow_wait(options->follow, FOLLOW_STEP_MS);
     }
     if (cli_signal() || found == SL_EINTERRUPTED) return 0;
+    cli_reload_forget();
     status = found < 0 ? found : sl_session_open(options, d, session);
   }
   return status < 0 ? status : 1;
@@ -176,6 +178,7 @@ static int run(const struct cli_arguments *a, const struct environment *e) {
   options.report_path = a->json_path;
   options.command_line = a->command_line;
   int status = CLI_WRONG;
+  cli_reload_open();
   if (follow) cli_catch_signals();
   const int opened = open_session(&options, d, &session);
   if (opened == 0 && follow) return end_without_file(a, follow);
@@ -186,7 +189,9 @@ static int run(const struct cli_arguments *a, const struct environment *e) {
     if (!follow) cli_catch_signals();
     if (cli_signal()) sl_session_stop_by(session, cli_signal()); /* it came while the session was opened */
     cli_notify("READY=1\nWATCHDOG=1\nSTATUS=running");
+    cli_reload_begin(session, a);
     const int result = sl_session_run(session);
+    cli_reload_end();
     cli_notify("STOPPING=1\nSTATUS=%s", sl_session_summary(session)->status);
     cli_stop_on_signal(NULL);
     cli_leave_signals(); /* writing the results may block on the reader of a pipe */

@@ -272,7 +272,7 @@ static void open_launches(struct sl_slot *slot) {
         .device_threads = s->backend->threads ? s->backend->threads(slot->device) : 0,
         .block_count = s->backend->block_threads ? 0 : s->graph->nodes[n].algorithm->block_count,
         .blocks = s->graph->nodes[n].blocks,
-        .services = &s->contexts[n].services,
+        .services = &s->contexts[n]->services,
         .backend = slot->stream, /* kernels: the stream of their branch, below */
         .scan = s->backend->scan,
         .scan_items = s->backend->scan_items,

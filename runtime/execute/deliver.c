@@ -25,9 +25,10 @@ int sl_delivery_open(struct sl_delivery *d, const struct sl_setup *s) {
 }
 
 void sl_delivery_close(struct sl_delivery *d) {
-  sl_event_errors_close(d);
   free((void *)d->views);
   free((void *)d->view_pointers);
+  d->views = NULL;
+  d->view_pointers = NULL;
 }
 
 void sl_select_events(const struct sl_slot *slot, uint32_t n, int empty, struct sl_batch *batch) {

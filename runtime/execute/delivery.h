@@ -4,7 +4,7 @@
 
 #include "execute/slot.h"
 
-/* Events with an error or a truncation, by node and reason, in order of first occurrence. */
+/* Events with an error or a truncation, by node and reason, in order of first occurrence. Owns its texts. */
 struct sl_event_errors {
   struct sl_error_summary *summaries;
   uint32_t count;
@@ -22,6 +22,7 @@ struct sl_delivery {
   struct sl_event_errors errors, truncations;
 };
 
+/* Opens and closes the views of the outputs of a configuration; the counts stay. */
 int sl_delivery_open(struct sl_delivery *d, const struct sl_setup *s);
 void sl_delivery_close(struct sl_delivery *d);
 void sl_event_errors_close(struct sl_delivery *d);

@@ -36,7 +36,7 @@ static const char *file_of(const struct sl_setup *s, const struct sl_event *even
 static int count(const struct sl_setup *s, struct sl_event_errors *errors, const struct sl_node *node,
                  const char *reason, const struct sl_event *event) {
   for (uint32_t i = 0; i < errors->count; i++)
-    if (errors->summaries[i].node == node->name && strcmp(errors->summaries[i].reason, reason) == 0) {
+    if (strcmp(errors->summaries[i].node, node->name) == 0 && strcmp(errors->summaries[i].reason, reason) == 0) {
       errors->summaries[i].count++;
       return SL_OK;
     }
@@ -44,13 +44,14 @@ static int count(const struct sl_setup *s, struct sl_event_errors *errors, const
   if (grown) errors->summaries = grown;
   char buffer[PATH_MAX];
   const char *file = file_of(s, event, buffer);
-  char *copy = grown ? strdup(reason) : NULL, *path = file ? strdup(file) : NULL;
-  if (!copy || (file && !path)) {
+  char *copy = grown ? strdup(reason) : NULL, *name = strdup(node->name), *path = file ? strdup(file) : NULL;
+  if (!copy || !name || (file && !path)) {
     free(copy);
+    free(name);
     free(path);
     return SL_ENOMEM;
   }
-  grown[errors->count++] = (struct sl_error_summary){node->name, copy, 1, *event, path};
+  grown[errors->count++] = (struct sl_error_summary){name, copy, 1, *event, path};
   return SL_OK;
 }
 
@@ -142,6 +143,7 @@ int sl_event_truncation_add(struct sl_delivery *d, const struct sl_setup *s, con
 
 static void close_errors(struct sl_event_errors *errors) {
   for (uint32_t i = 0; i < errors->count; i++) {
+    free((char *)errors->summaries[i].node);
     free((char *)errors->summaries[i].reason);
     free((char *)errors->summaries[i].first_file);
   }

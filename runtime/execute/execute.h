@@ -11,7 +11,8 @@ int sl_execute_finish(struct sl_slot *slot, uint32_t slice_index);
 
 struct sl_reading;
 
-/* Runs slices in the threads of all slots; slot 0 uses the calling thread. sl_run_source: slices from the source.
+/* Runs slices in the threads of all slots; slot 0 uses the calling thread. sl_run_source: slices from the source, until
+ * the input ends or reading pauses; all of them are delivered.
  * sl_run_kept: slices kept for --repeat, each once and delivered. sl_run_repeated: kept slices, `passes` times, not
  * delivered. Return the first failure. */
 int sl_run_source(struct sl_slot *slots, struct sl_reading *reading);

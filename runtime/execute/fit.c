@@ -92,6 +92,7 @@ int sl_setup_lay_out(const struct sl_setup *s, uint32_t events, const struct sl_
                                             .branches = sl_setup_branches(s),
                                             .families = (int)s->families,
                                             .input_gap_bytes = s->memory_check ? s->memory_check->input_gap_bytes : 0,
+                                            .source_fields = s->source_fields,
                                             .budgets = budgets};
   return sl_layout_make(&request, d, layout);
 }
@@ -218,6 +219,29 @@ int sl_fit(struct sl_setup *s) {
   const int status = fit(s, &rooms);
   if (status == SL_OK) limit_arenas(s, &rooms);
   return status;
+}
+
+static int refuse_change(const struct sl_setup *s, uint64_t needed, uint64_t room, const char *of, const char *why) {
+  char needs[32], there[32];
+  sl_memory_text(needed, needs, sizeof needs);
+  sl_memory_text(room, there, sizeof there);
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL,
+              "the new configuration needs %s of memory for %s, and %s is %s", needs, of, why, there);
+  return SL_ENOMEM;
+}
+
+int sl_fit_change(const struct sl_setup *s, const struct sl_setup *present) {
+  const uint64_t fields = sl_fields_bytes(s);
+  if (fields > present->arena_bytes_max)
+    return refuse_change(s, fields, present->arena_bytes_max, "the arena of a slot", "the limit of the run");
+  const struct rooms rooms = look(s);
+  const struct need before = need_of_run(present, &rooms, s->slot_count), now = need_of_run(s, &rooms, s->slot_count);
+  if (now.host > before.host && now.host - before.host > rooms.host.bytes)
+    return refuse_change(s, now.host - before.host, rooms.host.bytes, "slots, more than before", rooms.host.why);
+  if (now.device > before.device && now.device - before.device > rooms.device.bytes)
+    return refuse_change(s, now.device - before.device, rooms.device.bytes, "slots, more than before",
+                         rooms.device.why);
+  return SL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------- slices that are kept */

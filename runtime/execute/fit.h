@@ -11,6 +11,9 @@ int sl_setup_lay_out(const struct sl_setup *s, uint32_t events, const struct sl_
                      struct sl_diagnostics *d, struct sl_layout **layout);
 /* Checks that the run fits into memory; may reduce the slice size and make a new layout. SL_ENOMEM, reported. */
 int sl_fit(struct sl_setup *s);
+/* Checks that the layout of a new configuration fits into the memory of the run with the present one: arenas within
+ * their limit, and the rest into what is available. The slice size stays. SL_ENOMEM, reported. */
+int sl_fit_change(const struct sl_setup *s, const struct sl_setup *present);
 /* Checks for memory for one more slice that --repeat keeps. SL_ENOMEM, not reported. */
 int sl_fit_kept(struct sl_reading *r);
 /* Reports that memory ran out while slices were kept. */

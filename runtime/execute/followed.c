@@ -39,19 +39,19 @@ static int recognise(const struct sl_setup *s, struct sl_followed *f) {
   return !is_refused;
 }
 
-static void close_source(struct sl_setup *s, const char *path) {
+void sl_source_close(struct sl_setup *s, const char *path) {
   const uint32_t n = s->graph->source;
   const struct sl_source *source = s->graph->nodes[n].algorithm->source;
   s->closing_path = path;
-  if (source->close) source->close(s->states[n]);
+  if (s->opened[n] && source->close) source->close(s->states[n]);
   s->closing_path = NULL;
   s->opened[n] = 0;
 }
 
 int sl_followed_end(struct sl_setup *s, struct sl_followed *f, int status) {
-  const int was_reported = atomic_load(&s->contexts[s->graph->source].errors) > 0;
+  const int was_reported = atomic_load(&s->contexts[s->graph->source]->errors) > 0;
   if (status < 0 && ends_run(s, status)) return status;
-  close_source(s, f->file.path);
+  sl_source_close(s, f->file.path);
   f->is_open = 0;
   if (status < 0)
     sl_follow_refuse(s->options.follow, f->file.number, was_reported ? NULL : "cannot be read: %s",
@@ -69,9 +69,9 @@ static int open_source(struct sl_setup *s, struct sl_followed *f) {
   int status = SL_OK;
   f->paths[0] = f->file.path;
   memset(s->states[n], 0, a->state_size);
-  atomic_store(&s->contexts[n].errors, 0);
+  atomic_store(&s->contexts[n]->errors, 0);
   s->first_record = f->file.events_before;
-  if (a->source->open) status = a->source->open(s->states[n], &s->contexts[n].services, s->source_args, &inputs);
+  if (a->source->open) status = a->source->open(s->states[n], &s->contexts[n]->services, s->source_args, &inputs);
   s->opened[n] = 1;
   if (status < 0) {
     status = sl_followed_end(s, f, status);

@@ -15,6 +15,8 @@ struct sl_followed {
   uint64_t skipped_left; /* events that an earlier run has delivered, and that are still to be skipped */
 };
 
+/* Closes the source, if it is open. `path`: the file of a followed folder, for messages; or NULL. */
+void sl_source_close(struct sl_setup *s, const char *path);
 /* Opens the next file, unless one is open. Waits up to `wait_ms` for one. Returns SL_FOLLOW_FILE, SL_FOLLOW_LATER or
  * SL_FOLLOW_END; or an error that ends the run. */
 int sl_followed_open(struct sl_setup *s, struct sl_followed *f, uint32_t wait_ms);

@@ -27,6 +27,8 @@ struct sl_slot;
   M(SL_ACTIVITY_METRICS, "metrics")                    \
   M(SL_ACTIVITY_FINISH, "finish sinks")                \
   M(SL_ACTIVITY_REPLAN, "change the plan")             \
+  M(SL_ACTIVITY_RELOAD, "change the configuration")    \
+  M(SL_ACTIVITY_EARLIER, "earlier configurations")     \
   M(SL_ACTIVITY_OTHER, "other")                        \
   M(SL_ACTIVITY_IDLE, "idle")
 #define SL_ACTIVITY_ENUM_(activity, name) activity,

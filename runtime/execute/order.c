@@ -27,8 +27,8 @@ void sl_order_close(struct sl_order *o) { free(o->orphans); }
 
 int sl_order_is_over(struct sl_order *o) { return atomic_load(&o->stopped) || atomic_load(&o->status) != SL_OK; }
 
-void sl_order_begin(struct sl_order *o) {
-  o->next = 0;
+void sl_order_begin(struct sl_order *o, uint64_t first) {
+  o->next = first;
   o->failed = UINT64_MAX;
   o->orphan_count = o->in_flight = 0;
 }

@@ -40,7 +40,8 @@ enum { SL_NO_DETOUR, SL_LEFT, SL_EXCHANGED };
 
 int sl_order_open(struct sl_order *o, const struct sl_setup *setup);
 void sl_order_close(struct sl_order *o);
-void sl_order_begin(struct sl_order *o);
+/* Slices are delivered from sequence number `first` on. */
+void sl_order_begin(struct sl_order *o, uint64_t first);
 /* 1 if the run was stopped or has failed. */
 int sl_order_is_over(struct sl_order *o);
 /* Blocks until all earlier slices are delivered. SL_EINTERRUPTED if one of them failed, or with SL_EXCHANGED in the

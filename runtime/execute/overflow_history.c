@@ -135,6 +135,9 @@ static void open_budgets(struct sl_overflow_history *h, uint32_t n) {
 int sl_overflow_history_open(struct sl_overflow_history *h, const struct sl_setup *s) {
   const uint32_t words = s->layout->used_count + 1;
   h->setup = s;
+  h->plan = h->parts = h->slices_without_overflow = h->budget_count = h->most_events = 0;
+  h->is_full = h->is_over = h->is_ever_over = 0;
+  h->whole_slices = h->window_events = 0;
   h->budgets = calloc(words, sizeof *h->budgets);
   h->overflows = calloc(words, sizeof *h->overflows);
   h->window = calloc(words, sizeof *h->window);
@@ -156,6 +159,8 @@ void sl_overflow_history_close(struct sl_overflow_history *h) {
   free(h->needed_max);
   free(h->scaled_max);
   free(h->raw);
+  h->budgets = NULL;
+  h->overflows = h->window = h->slice = h->needed_max = h->scaled_max = h->raw = NULL;
 }
 
 /* Adds the input of a slice to the window. Returns 1 if the source would have closed a whole slice within it. */

@@ -49,10 +49,10 @@ static int finish_tables(struct sl_setup *s, uint32_t n) {
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_TABLE) continue;
     if (!s->prepared[n].tables[m].values) {
-      say(&s->contexts[n], "did not make its table %s", a->members[m].name);
+      say(s->contexts[n], "did not make its table %s", a->members[m].name);
       return SL_EPLUGIN;
     }
-    const int status = s->backend->is_device ? upload_table(&s->contexts[n], &s->prepared[n].tables[m]) : SL_OK;
+    const int status = s->backend->is_device ? upload_table(s->contexts[n], &s->prepared[n].tables[m]) : SL_OK;
     if (status < 0) return status;
   }
   return SL_OK;
@@ -69,7 +69,7 @@ static int prepare_node(struct sl_setup *s, uint32_t n) {
   if (!views) return SL_ENOMEM;
   sl_graph_fill_properties(node, prepared->args);
   sl_bind_constants(s, n, prepared->args, views);
-  const int status = a->prepare(&s->contexts[n].services, prepared->args);
+  const int status = a->prepare(&s->contexts[n]->services, prepared->args);
   free(views);
   sl_report_node_failure(s, n, status, "could not be prepared", NULL);
   return status < 0 ? status : finish_tables(s, n);

@@ -292,6 +292,8 @@ void sl_replan_adopt(struct sl_slot *slot) {
 void sl_replan_open(struct sl_replan *r, struct sl_setup *setup, struct sl_overflow_history *history) {
   r->setup = setup;
   r->history = history;
+  r->has_ended = r->is_off = 0;
+  r->refused_bytes = 0;
   r->next_shrink = FIRST_SHRINK;
   atomic_store(&r->newest, setup->layout);
 }
@@ -313,6 +315,10 @@ void sl_replan_close(struct sl_replan *r) {
   }
   free(r->layouts);
   free(r->changes);
+  atomic_store(&r->newest, NULL);
+  r->layouts = NULL;
+  r->changes = NULL;
+  r->layout_count = 0;
 }
 
 int sl_replan_write_budgets(const struct sl_replan *r, uint64_t events, FILE *file) {

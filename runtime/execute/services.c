@@ -162,10 +162,10 @@ static void in_parallel(void *context, uint32_t count, sl_worker_body *body, voi
               "%u of %u source threads could not be started: %s", missing, s->source_threads, strerror(error));
 }
 
-void sl_services_open(struct sl_setup *s, uint32_t node) {
+static void open_services(struct sl_setup *s, uint32_t node) {
   const uint32_t kind = s->graph->nodes[node].algorithm->kind;
   const int is_fed = s->options.feed && s->graph->nodes[node].algorithm->takes_feed;
-  struct sl_node_context *c = &s->contexts[node];
+  struct sl_node_context *c = s->contexts[node];
   c->setup = s;
   c->node = node;
   c->services = (struct sl_services){.size = sizeof c->services,
@@ -184,6 +184,23 @@ void sl_services_open(struct sl_setup *s, uint32_t node) {
                                      .input_path = s->input_path,
                                      .input_bytes = s->input_bytes,
                                      .input_count = s->input_count};
+}
+
+int sl_services_open(struct sl_setup *s) {
+  s->contexts = calloc(s->graph->node_count + 1, sizeof *s->contexts);
+  for (uint32_t n = 0; s->contexts && n < s->graph->node_count; n++) {
+    s->contexts[n] = calloc(1, sizeof **s->contexts);
+    if (!s->contexts[n]) return SL_ENOMEM;
+    open_services(s, n);
+  }
+  return s->contexts ? SL_OK : SL_ENOMEM;
+}
+
+void sl_services_keep(struct sl_setup *s, uint32_t node, struct sl_node_context *context) {
+  free(s->contexts[node]);
+  s->contexts[node] = context;
+  context->node = node;
+  context->services.node_name = s->graph->nodes[node].name;
 }
 
 /* Shows the check of a plugin the names of the producers of list ports and which optional inputs are connected. */
@@ -207,7 +224,7 @@ int sl_properties_check(struct sl_setup *s) {
     if (!args) return SL_ENOMEM;
     sl_graph_fill_properties(node, args);
     name_producers(node, args);
-    const int status = node->algorithm->check(&s->contexts[s->graph->order[i]].services, args);
+    const int status = node->algorithm->check(&s->contexts[s->graph->order[i]]->services, args);
     free(args);
     sl_report_node_failure(s, s->graph->order[i], status, "refuses its properties", NULL);
     if (status < 0) result = SL_EGRAPH;
@@ -224,7 +241,7 @@ static int make_constant(struct sl_setup *s, uint32_t n) {
   if (status == SL_OK) {
     sl_graph_fill_properties(node, args);
     sl_bind_constants(s, n, args, views);
-    status = a->make(&s->contexts[n].services, args);
+    status = a->make(&s->contexts[n]->services, args);
   }
   free(args);
   free(views);
@@ -309,21 +326,25 @@ static uint32_t spinning_workers(const struct sl_setup *s) {
 
 int sl_setup_open_tables(struct sl_setup *s) {
   const uint32_t nodes = s->graph->node_count + 1;
-  const struct sl_node *source = &s->graph->nodes[s->graph->source];
   s->arrays = calloc(s->layout->storage_count + 1, sizeof *s->arrays);
   s->prepared = calloc(nodes, sizeof *s->prepared);
   s->states = calloc(nodes, sizeof *s->states);
   s->opened = calloc(nodes, sizeof *s->opened);
   s->zeros = calloc(1, zeros_bytes(s));
+  return s->arrays && s->prepared && s->states && s->opened && s->zeros ? SL_OK : SL_ENOMEM;
+}
+
+int sl_setup_open_source(struct sl_setup *s) {
+  const struct sl_node *source = &s->graph->nodes[s->graph->source];
   s->source_args = calloc(1, source->algorithm->args_size + 1u);
-  if (!s->arrays || !s->prepared || !s->states || !s->opened || !s->zeros || !s->source_args) return SL_ENOMEM;
+  if (!s->source_args) return SL_ENOMEM;
   sl_graph_fill_properties(source, s->source_args);
   return SL_OK;
 }
 
 int sl_setup_open_workers(struct sl_setup *s) {
   s->workers = sl_workers_new(s->source_threads, spinning_workers(s));
-  s->contexts[s->graph->source].services.workers = s->source_threads; /* as many as memory allows */
+  s->contexts[s->graph->source]->services.workers = s->source_threads; /* as many as memory allows */
   return s->workers ? SL_OK : SL_ENOMEM;
 }
 
@@ -331,12 +352,11 @@ void sl_setup_close_tables(struct sl_setup *s) {
   for (uint32_t i = 0; s->arrays && i < s->layout->storage_count; i++) sl_array_close(s, &s->arrays[i]);
   for (uint32_t n = 0; s->prepared && n < s->graph->node_count; n++) sl_prepared_close(s, n);
   for (uint32_t n = 0; s->states && n < s->graph->node_count; n++) free(s->states[n]);
+  for (uint32_t n = 0; s->contexts && n < s->graph->node_count; n++) free(s->contexts[n]);
   free(s->arrays);
   free(s->prepared);
   free(s->states);
   free(s->opened);
   free(s->zeros);
-  free(s->source_args);
   free(s->contexts);
-  sl_workers_free(s->workers);
 }

@@ -6,11 +6,15 @@
 
 #include "execute/setup.h"
 
-/* Open the arrays per node and storage (the layout must exist) and the worker threads; close all of them. */
+/* Open the services of all nodes; the arrays per node and storage (the layout must exist). Close both. */
+int sl_services_open(struct sl_setup *s);
 int sl_setup_open_tables(struct sl_setup *s);
-int sl_setup_open_workers(struct sl_setup *s);
 void sl_setup_close_tables(struct sl_setup *s);
-void sl_services_open(struct sl_setup *s, uint32_t node);
+/* Gives the node a context of an earlier configuration, so that its services keep their address. */
+void sl_services_keep(struct sl_setup *s, uint32_t node, struct sl_node_context *context);
+/* Opens what belongs to the source, for all configurations of a run: its argument struct; its worker threads. */
+int sl_setup_open_source(struct sl_setup *s);
+int sl_setup_open_workers(struct sl_setup *s);
 int sl_properties_check(struct sl_setup *s);
 int sl_constants_make(struct sl_setup *s);
 

@@ -31,7 +31,7 @@ int sl_report_failure(const struct sl_setup *s, int status, size_t errors, const
 
 void sl_report_node_failure(const struct sl_setup *s, uint32_t n, int status, const char *what, const char *reason) {
   const struct sl_node *node = &s->graph->nodes[n];
-  if (status >= 0 || status == SL_EINTERRUPTED || atomic_load(&s->contexts[n].errors) > 0) return;
+  if (status >= 0 || status == SL_EINTERRUPTED || atomic_load(&s->contexts[n]->errors) > 0) return;
   sl_diagnose(s->diagnostics, SL_ERROR, &node->location, node->name, NULL, "%s %s: %s%s%s", node->use, what,
               sl_error_text(status), reason ? ": " : "", reason ? reason : "");
 }

@@ -61,7 +61,8 @@ struct sl_setup {
   uint32_t splits_runs;                       /* parts of slices end where the run number changes */
   uint32_t replan;                            /* SL_REPLAN_...; OFF with --guard and --race */
   uint64_t arena_bytes_max;                   /* of a slot: its share of --memory, or of the available memory */
-  struct sl_node_context *contexts;           /* per node */
+  struct sl_node_context **contexts;          /* per node; those of the source and of sinks keep their address when the
+                                               * configuration changes */
   struct sl_array *arrays;                    /* of constants, per storage */
   struct sl_prepared *prepared;               /* per node; empty where the algorithm has no `prepare` */
   void **states;                              /* of the source and sinks, per node */
@@ -69,6 +70,9 @@ struct sl_setup {
   uint64_t first_record;                      /* number of the first record of the input, for record sources */
   const char *closing_path;                   /* followed folder: the file that the source closes; NULL: none */
   void *source_args;                          /* argument struct for the source's `open`: properties only */
+  uint8_t *source_fields;                     /* fields that the source fills in all configurations (layout.h); NULL:
+                                               * fields that the graph reads */
+  struct sl_graph *source_graph;              /* owner of the texts in `source_args` if the configuration has changed */
   unsigned char *zeros;                       /* the fields of an event with an error */
   struct sl_workers *workers;                 /* threads that share the work of the source */
   uint32_t is_short_reported;                 /* missing worker threads were reported */
@@ -79,7 +83,8 @@ struct sl_setup {
   const struct sl_record_calls *record_calls; /* reader of record sources */
   uint32_t is_received;                       /* inputs are zmq:ENDPOINT: the source reads their merged stream */
   const char *const *received_paths, *const *received_names; /* its path and its name in messages, or NULL */
-  const char *input_path; /* the first input and its first bytes, until all nodes are prepared */
+  const char *first_input; /* name of the first input, or NULL; of a followed folder the path of its first file */
+  const char *input_path;  /* the first input and its first bytes, until all nodes are prepared */
   const unsigned char *input_bytes;
   uint64_t input_count;
   uint64_t open_ns, begin_ns; /* time when opening began, and when the run began */

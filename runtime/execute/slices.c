@@ -218,12 +218,12 @@ static void work(void *argument) {
   if (has_moved) sl_numa_restore_cores(&before); /* slot 0 runs in a thread of the program */
 }
 
-static int run_threads(struct sl_slot *slots, const struct worker *model) {
+static int run_threads(struct sl_slot *slots, const struct worker *model, uint64_t first) {
   const struct sl_setup *s = slots[0].setup;
   struct sl_order *order = slots[0].order;
   struct worker *workers = calloc(s->slot_count, sizeof *workers);
   if (!workers) return SL_ENOMEM;
-  sl_order_begin(order);
+  sl_order_begin(order, first);
   int status = SL_OK;
   for (uint32_t i = 0; i < s->slot_count && status == SL_OK; i++) {
     workers[i] = *model;
@@ -243,18 +243,18 @@ static int run_threads(struct sl_slot *slots, const struct worker *model) {
 }
 
 int sl_run_source(struct sl_slot *slots, struct sl_reading *reading) {
-  return run_threads(slots, &(struct worker){NULL, reading, next_from_source});
+  return run_threads(slots, &(struct worker){NULL, reading, next_from_source}, reading->next_sequence);
 }
 
 int sl_run_kept(struct sl_slot *slots, struct sl_reading *reading) {
-  return run_threads(slots, &(struct worker){NULL, reading, next_kept});
+  return run_threads(slots, &(struct worker){NULL, reading, next_kept}, 0);
 }
 
 int sl_run_repeated(struct sl_slot *slots, struct sl_reading *reading, uint64_t passes) {
   struct sl_setup *s = slots[0].setup;
   reading->kept_passes = passes;
   for (uint32_t d = 0; d < s->device_count; d++) atomic_store(&s->devices[d].next_kept, 0);
-  return run_threads(slots, &(struct worker){NULL, reading, next_near});
+  return run_threads(slots, &(struct worker){NULL, reading, next_near}, 0);
 }
 
 /* ----------------------------------------------------------------------------------------------- kept slices */

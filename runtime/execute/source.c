@@ -25,7 +25,7 @@ static int break_contract(const struct sl_setup *s, struct sl_fill *fill, const 
   char text[160];
   snprintf(text, sizeof text, format, a, b);
   sl_diagnose(s->diagnostics, SL_ERROR, &node->location, node->name, NULL, "%s %s", node->use, text);
-  atomic_fetch_add(&s->contexts[s->graph->source].errors, 1); /* suppresses a second report for the failed fill */
+  atomic_fetch_add(&s->contexts[s->graph->source]->errors, 1); /* suppresses a second report for the failed fill */
   fill->event_count = 0;
   return SL_EPLUGIN;
 }
@@ -42,6 +42,11 @@ static int is_idle(struct sl_reading *r, uint32_t events, uint64_t ns) {
   return 0;
 }
 
+/* 1 if no further slice is read: the run was stopped or has failed, or its configuration changes. */
+static int is_to_return(const struct sl_reading *r) {
+  return sl_order_is_over(r->order) || atomic_load_explicit(&r->is_paused, memory_order_relaxed);
+}
+
 /* Calls `fill` once. */
 static int call(const struct sl_setup *s, void *state, struct sl_input *input, struct sl_fill *fill, uint64_t *ns) {
   const uint32_t n = s->graph->source;
@@ -49,7 +54,7 @@ static int call(const struct sl_setup *s, void *state, struct sl_input *input, s
   if (s->memory_check && s->memory_check->fill_begin) s->memory_check->fill_begin(s, input);
   memset(input->used, 0, SL_BOUNDS_MAX * (size_t)source->member_count * sizeof *input->used);
   const uint64_t begin = sl_now_ns();
-  const int status = source->source->fill(state, &s->contexts[n].services, input->source_args, fill);
+  const int status = source->source->fill(state, &s->contexts[n]->services, input->source_args, fill);
   *ns = sl_now_ns() - begin;
   return status;
 }
@@ -62,7 +67,7 @@ int sl_source_fill(struct sl_reading *r, void *state, struct sl_input *input, ui
   /* After the end of the run the program that feeds the source may be blocked until this call returns. */
   for (uint32_t calls = 0; status == 1 && fill->event_count == 0 && (may_wait || calls == 0); calls++) {
     uint64_t ns;
-    if (sl_order_is_over(r->order)) break;
+    if (is_to_return(r)) break;
     status = call(s, state, input, fill, &ns);
     if (fill->event_count > events_max)
       return break_contract(s, fill, "made a slice of %u events, but at most %u were requested", fill->event_count,
@@ -95,7 +100,7 @@ int sl_source_open(const struct sl_reading *r) {
                                                   : NULL,
                                    ranges ? ranges + first : NULL};
   s->first_record = r->events;
-  if (a->source->open) status = a->source->open(s->states[n], &s->contexts[n].services, s->source_args, &inputs);
+  if (a->source->open) status = a->source->open(s->states[n], &s->contexts[n]->services, s->source_args, &inputs);
   s->opened[n] = 1;
   sl_report_node_failure(s, n, status, "could not start", NULL);
   return status;
@@ -122,7 +127,7 @@ static int fill_followed(struct sl_reading *r, struct sl_slot *slot, struct sl_i
   struct sl_followed *f = &r->followed;
   int status = SL_FOLLOW_FILE;
   *fill = (struct sl_fill){.events = input->events};
-  while (fill->event_count == 0 && !sl_order_is_over(r->order)) {
+  while (fill->event_count == 0 && !is_to_return(r)) {
     const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_READ);
     status = sl_followed_open(r->setup, f, may_wait ? FOLLOW_WAIT_MS : 0);
     sl_scope_end(slot, scope);
@@ -144,7 +149,7 @@ static int fill_followed(struct sl_reading *r, struct sl_slot *slot, struct sl_i
 /* --resume: reads and drops the events that an earlier run has delivered. Returns 1, or as `fill` if the input ends. */
 static int skip_delivered(struct sl_reading *r, struct sl_slot *slot, struct sl_input *input) {
   int status = 1;
-  while (r->skip_events > 0 && status > 0 && !sl_order_is_over(r->order)) {
+  while (r->skip_events > 0 && status > 0 && !is_to_return(r)) {
     struct sl_fill fill;
     const uint32_t slice = r->setup->slice_events, most = r->skip_events < slice ? (uint32_t)r->skip_events : slice;
     status = fill_slice(r, slot, input, most, 1, &fill);
@@ -159,14 +164,15 @@ int sl_source_next(struct sl_reading *r, struct sl_slot *slot, struct sl_input *
                    uint64_t *sequence) {
   const struct sl_setup *s = r->setup;
   const uint32_t n = s->graph->source;
-  if (r->ended || sl_order_is_over(r->order)) return SL_NO_MORE;
+  if (r->ended || is_to_return(r)) return SL_NO_MORE;
   const int skipped = skip_delivered(r, slot, input);
   if (skipped < 0) sl_report_node_failure(s, n, skipped, "failed", NULL);
-  if (skipped <= 0) return skipped < 0 ? skipped : SL_NO_MORE;
+  if (skipped <= 0 || r->skip_events > 0) return skipped < 0 ? skipped : SL_NO_MORE;
   uint64_t limit = sl_overflow_slice_events(r->history, r->events);
   input->is_whole = limit >= s->slice_events;
   if (s->options.events && s->options.events - r->events < limit) limit = s->options.events - r->events;
-  if (limit == 0) return SL_NO_MORE;
+  r->ended = limit == 0;
+  if (r->ended) return SL_NO_MORE;
   struct sl_fill fill;
   const int status = s->options.follow ? fill_followed(r, slot, input, (uint32_t)limit, may_wait, &fill)
                                        : fill_slice(r, slot, input, (uint32_t)limit, may_wait, &fill);

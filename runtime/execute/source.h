@@ -18,6 +18,7 @@ struct sl_reading {
   uint64_t idle_ns;    /* their time */
   uint64_t next_sequence, events, ns;
   int ended, status;
+  atomic_int is_paused;        /* no further slice is read; set by any thread */
   uint32_t first_file;         /* --resume: input files before it were read */
   uint64_t skip_events;        /* --resume: events still to be skipped, which were delivered */
   uint64_t earlier_events;     /* --resume: `events` when reading begins */
@@ -36,8 +37,8 @@ int sl_source_open(const struct sl_reading *r);
  * 1 unless `may_wait`. */
 int sl_source_fill(struct sl_reading *r, void *state, struct sl_input *input, uint32_t events_max, int may_wait,
                    struct sl_fill *fill);
-/* Fills the next slice of the run, with the lock held. SL_NO_MORE: end of the input. SL_LATER: no event yet (only
- * without `may_wait`). An error was reported by the source. */
+/* Fills the next slice of the run, with the lock held. SL_NO_MORE: end of the input, or reading pauses. SL_LATER: no
+ * event yet (only without `may_wait`). An error was reported by the source. */
 enum { SL_NO_MORE, SL_FILLED, SL_LATER };
 int sl_source_next(struct sl_reading *r, struct sl_slot *slot, struct sl_input *input, int may_wait,
                    uint64_t *sequence);

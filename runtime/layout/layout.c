@@ -391,7 +391,7 @@ static void set_sink_lifetimes(struct sl_layout *l, uint32_t n) {
   live_to_end(l, l->sets[l->node_set[n]].numbers_storage);
 }
 
-static void set_all_lifetimes(struct sl_layout *l) {
+static void set_all_lifetimes(struct sl_layout *l, const uint8_t *source_fields) {
   const struct sl_graph *g = l->graph;
   for (uint32_t step = 0; step < l->step_count; step++) {
     const struct sl_step *at = &l->steps[step];
@@ -410,10 +410,12 @@ static void set_all_lifetimes(struct sl_layout *l) {
   }
   /* The source does not fill fields without a reader. */
   struct sl_slot_member *source = l->members[g->source];
-  for (uint32_t m = 0; m < g->nodes[g->source].algorithm->member_count; m++)
-    for (uint32_t f = 0; f < field_count_of(member_of(l, g->source, m)); f++)
+  for (uint32_t m = 0, i = 0; m < g->nodes[g->source].algorithm->member_count; m++)
+    for (uint32_t f = 0; f < field_count_of(member_of(l, g->source, m)); f++, i++) {
+      if (source_fields && source_fields[i]) live_at(l, source[m].storage[f], l->step_count);
       if (source[m].storage[f] != SL_NONE && l->storage[source[m].storage[f]].upper == 0)
         source[m].storage[f] = SL_NONE;
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------------------- */
@@ -534,7 +536,7 @@ int sl_layout_make(const struct sl_layout_request *request, struct sl_diagnostic
   status = set_used_capacities(l);
   if (status < 0) goto failed;
   for (uint32_t i = 0; i < graph->order_count;) i += add_steps(l, i, request->families);
-  set_all_lifetimes(l);
+  set_all_lifetimes(l, request->source_fields);
   status = plan_steps(l, request->branches, d);
   if (status < 0) goto failed;
   *layout = l;

@@ -129,10 +129,15 @@ struct sl_layout_request {
   uint32_t branches;                /* at most */
   int families;                     /* 1: nodes of a family run in one step */
   uint64_t input_gap_bytes;         /* a multiple of SL_ARENA_ALIGNMENT */
+  const uint8_t *source_fields;     /* sl_source_fields of a layout with the same source: these fields are filled too,
+                                     * whether or not a node reads them; or NULL */
   const struct sl_budgets *budgets; /* NULL: the values of the graph. Other values change capacities, sizes and offsets
                                      * of kernel outputs and scratch; limits per event, steps, the numbering of storage
                                      * and the input stay the same. No capacity is below its limit per event. */
 };
+/* Returns a byte per field of the members of the source, in order: 1 if the source fills it. To be freed; NULL if out
+ * of memory. */
+uint8_t *sl_source_fields(const struct sl_layout *l);
 /* Makes a layout. On failure the reasons are in `d`; if a capacity is too large, also the largest slice size that
  * works. */
 int sl_layout_make(const struct sl_layout_request *request, struct sl_diagnostics *d, struct sl_layout **layout);

@@ -77,3 +77,15 @@ void sl_uses_free(struct sl_uses *uses) {
   free(uses->steps);
   *uses = (struct sl_uses){NULL, NULL};
 }
+
+uint8_t *sl_source_fields(const struct sl_layout *l) {
+  const struct sl_algorithm *a = l->graph->nodes[l->graph->source].algorithm;
+  uint32_t count = 0;
+  for (uint32_t m = 0; m < a->member_count; m++)
+    if (a->members[m].collection) count += a->members[m].collection->field_count;
+  uint8_t *fields = calloc(count + 1u, sizeof *fields), *at = fields;
+  for (uint32_t m = 0; fields && m < a->member_count; m++)
+    for (uint32_t f = 0; a->members[m].collection && f < a->members[m].collection->field_count; f++)
+      *at++ = l->members[l->graph->source][m].storage[f] != SL_NONE;
+  return fields;
+}

@@ -42,11 +42,9 @@ static void write_locked(struct sl_metrics *m) {
   pthread_mutex_unlock(&m->delivery->lock);
 }
 
-int sl_metrics_open(struct sl_metrics *m, int is_served) {
+static int open_counts(struct sl_metrics *m) {
   const struct sl_setup *s = setup_of(m);
   const struct sl_summary *sum = &m->statistics->summary;
-  m->has_file = s->options.metrics_path != NULL;
-  if (!m->has_file && !is_served) return SL_OK;
   m->node_ns = calloc(sum->node_count + 1, sizeof *m->node_ns);
   m->node_events = calloc(sum->node_count + 1, sizeof *m->node_events);
   m->times = calloc(row_count(s), sizeof *m->times);
@@ -55,6 +53,29 @@ int sl_metrics_open(struct sl_metrics *m, int is_served) {
   if (!m->node_ns || !m->node_events || !m->times || !m->used_max || !m->slots) return SL_ENOMEM;
   for (uint32_t i = 0; i < s->slot_count; i++)
     if (open_slot(m, &m->slots[i]) < 0) return SL_ENOMEM;
+  return SL_OK;
+}
+
+static void close_counts(struct sl_metrics *m) {
+  for (uint32_t i = 0; m->slots && i < setup_of(m)->slot_count; i++) {
+    free(m->slots[i].node_ns);
+    free(m->slots[i].node_events);
+    free(m->slots[i].times);
+  }
+  free(m->slots);
+  free(m->node_ns);
+  free(m->node_events);
+  free(m->times);
+  free(m->used_max);
+  m->slots = NULL;
+  m->node_ns = m->node_events = m->times = m->used_max = NULL;
+}
+
+int sl_metrics_open(struct sl_metrics *m, int is_served) {
+  const struct sl_setup *s = setup_of(m);
+  m->has_file = s->options.metrics_path != NULL;
+  if (!m->has_file && !is_served) return SL_OK;
+  if (open_counts(m) < 0) return SL_ENOMEM;
   m->is_open = 1;
   m->tick_ns = s->begin_ns;
   m->tick_events = m->delivery->events;
@@ -308,6 +329,8 @@ void sl_metrics_write(const struct sl_metrics *m, FILE *f) {
   describe(f, "sluice_info", "gauge", "Version and graph of the run.");
   fprintf(f, "sluice_info{version=\"%s\",commit=\"%s\",device=\"%s\",graph_digest=\"%016" PRIx64 "\"} 1\n",
           sl_version(), sl_commit(), run->device, run->graph_digest);
+  counter(f, "sluice_configurations_total", "Configurations of the run so far, with the present one.",
+          m->configurations->count + 1u);
   gauge(f, "sluice_interrupted", "1 when the run was stopped before its end.", m->statistics->summary.interrupted);
   counter(f, "sluice_events_total", "Events delivered.", d->events);
   counter(f, "sluice_error_events_total", "Delivered events with an error.", d->error_events);
@@ -379,22 +402,27 @@ static void write_metrics(struct sl_metrics *m) {
   free(text.text);
 }
 
+/* Adds the last counts of all slots. */
+static void publish_all(struct sl_metrics *m) {
+  for (uint32_t i = 0; m->is_open && i < setup_of(m)->slot_count; i++) publish(m, &(*m->statistics->parts.slots)[i]);
+}
+
+void sl_metrics_end_configuration(struct sl_metrics *m) {
+  publish_all(m);
+  close_counts(m);
+}
+
+int sl_metrics_begin_configuration(struct sl_metrics *m) {
+  if (!m->is_open) return SL_OK;
+  const int status = open_counts(m);
+  if (status == SL_OK) publish_all(m); /* the time of activities goes on */
+  return status;
+}
+
 void sl_metrics_close(struct sl_metrics *m) {
-  const uint32_t slots = m->slots ? setup_of(m)->slot_count : 0;
-  for (uint32_t i = 0; m->is_open && i < slots; i++) publish(m, &(*m->statistics->parts.slots)[i]);
+  publish_all(m);
   if (m->is_open) measure(m, sl_now_ns());
   if (m->is_open) write_locked(m);
   m->is_open = 0;
-  for (uint32_t i = 0; i < slots; i++) {
-    free(m->slots[i].node_ns);
-    free(m->slots[i].node_events);
-    free(m->slots[i].times);
-  }
-  free(m->slots);
-  free(m->node_ns);
-  free(m->node_events);
-  free(m->times);
-  free(m->used_max);
-  m->slots = NULL;
-  m->node_ns = m->node_events = m->times = m->used_max = NULL;
+  close_counts(m);
 }

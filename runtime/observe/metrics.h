@@ -4,6 +4,7 @@
 
 #include "execute/order.h"
 #include "observe/summary.h"
+#include "results/configurations.h"
 #include "results/files.h"
 #include "zmq/hub.h"
 
@@ -16,6 +17,7 @@ struct sl_metrics {
   struct sl_order *order;
   struct sl_energy *energy;
   const struct sl_zmq *zmq;
+  const struct sl_configurations *configurations;
   /* Writes further metrics, or NULL; called with the lock held. */
   void (*write_more)(void *context, FILE *file);
   void *context;
@@ -42,5 +44,8 @@ int sl_metrics_open(struct sl_metrics *m, int is_served);
 /* Writes all metrics in the Prometheus format, with the delivery lock held. */
 void sl_metrics_write(const struct sl_metrics *m, FILE *file);
 void sl_metrics_close(struct sl_metrics *m); /* writes the file a last time */
+/* Around a change of the configuration: the counts per node, buffer and output begin again; the others go on. */
+void sl_metrics_end_configuration(struct sl_metrics *m);
+int sl_metrics_begin_configuration(struct sl_metrics *m);
 
 #endif

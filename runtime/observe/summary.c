@@ -86,6 +86,8 @@ int sl_summary_open(struct sl_statistics *st, const struct sl_summary_parts *par
   sum->times = st->times;
   sum->totals = parts->outputs->summaries;
   sum->total_count = parts->outputs->total_count;
+  sum->plan_changes = NULL;
+  sum->plan_change_count = 0;
   return SL_OK;
 }
 
@@ -161,7 +163,7 @@ static uint64_t peak_resident_bytes(void) {
 }
 
 uint64_t sl_events_in_graph(const struct sl_statistics *st) {
-  uint64_t events = 0;
+  uint64_t events = st->earlier_graph_events;
   for (uint32_t k = 0; k < st->parts.setup->slot_count; k++) events += (*st->parts.slots)[k].graph_events;
   return events;
 }
@@ -177,7 +179,6 @@ static double rate_of_graph(const struct sl_statistics *st, const struct sl_repe
 static void sum_slots(struct sl_statistics *st) {
   const struct sl_setup *s = st->parts.setup;
   struct sl_summary *sum = &st->summary;
-  uint64_t host_syncs = 0;
   for (uint32_t k = 0; k < s->slot_count; k++) {
     const struct sl_slot *slot = &(*st->parts.slots)[k];
     sum->retries += slot->retries;
@@ -185,10 +186,10 @@ static void sum_slots(struct sl_statistics *st) {
     st->devices[slot->device_state->index].slices += slot->slices;
     sum->bytes_up += slot->bytes_up;
     sum->bytes_down += slot->bytes_down;
-    host_syncs += slot->host_syncs;
+    st->host_syncs += slot->host_syncs;
   }
   for (uint32_t d = 0; d < s->device_count; d++) st->devices[d].is_lost = (uint32_t)s->devices[d].is_lost;
-  if (sum->slices > 0) sum->host_syncs_per_slice = (uint32_t)((host_syncs + sum->slices - 1) / sum->slices);
+  if (sum->slices > 0) sum->host_syncs_per_slice = (uint32_t)((st->host_syncs + sum->slices - 1) / sum->slices);
 }
 
 void sl_summary_sum(struct sl_statistics *st, const struct sl_repeated *repeated, uint64_t end_ns) {
@@ -216,9 +217,14 @@ void sl_summary_sum(struct sl_statistics *st, const struct sl_repeated *repeated
   sum_nodes(st);
   sum_plans(st);
   sum_budgets(st);
-  for (uint32_t o = 0; o < sum->output_count; o++) {
-    st->outputs[o].items = sl_outputs_items(p->outputs, o);
-    st->outputs[o].digest = p->setup->options.digest ? sl_outputs_digest(p->outputs, o) : 0;
+  sl_summary_sum_outputs(st);
+}
+
+void sl_summary_sum_outputs(struct sl_statistics *st) {
+  const struct sl_outputs *outputs = st->parts.outputs;
+  for (uint32_t o = 0; o < st->summary.output_count; o++) {
+    st->outputs[o].items = sl_outputs_items(outputs, o);
+    st->outputs[o].digest = st->parts.setup->options.digest ? sl_outputs_digest(outputs, o) : 0;
   }
 }
 
@@ -229,4 +235,18 @@ void sl_summary_close(struct sl_statistics *st) {
   free(st->outputs);
   free(st->budgets);
   free(st->times);
+  st->nodes = NULL;
+  st->stretched_ns = NULL;
+  st->kernel_nodes = NULL;
+  st->outputs = NULL;
+  st->budgets = NULL;
+  st->times = NULL;
+  st->summary.node_count = st->summary.output_count = st->summary.budget_count = 0;
+  st->summary.time_count = st->summary.total_count = st->summary.plan_change_count = 0;
+}
+
+void sl_summary_change(struct sl_statistics *st) {
+  sum_slots(st);
+  st->earlier_graph_events = sl_events_in_graph(st);
+  sl_summary_close(st);
 }

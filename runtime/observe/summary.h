@@ -35,10 +35,16 @@ struct sl_statistics {
   struct sl_time_summary *times;
   struct sl_device_summary devices[SL_DEVICES_MAX];
   struct sl_follow_summary follow;
+  uint64_t host_syncs, earlier_graph_events; /* of slots that were closed: of earlier configurations */
 };
 
 int sl_summary_open(struct sl_statistics *st, const struct sl_summary_parts *parts);
 void sl_summary_close(struct sl_statistics *st);
+/* Sets items and digests of the outputs. */
+void sl_summary_sum_outputs(struct sl_statistics *st);
+/* Ends a configuration: adds the counts of its slots, and closes the tables of its graph. sl_summary_open opens those
+ * of the next configuration. */
+void sl_summary_change(struct sl_statistics *st);
 /* Timed repetitions, without an interrupted one. */
 struct sl_repeated {
   uint64_t events, ns;

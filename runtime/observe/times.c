@@ -15,7 +15,7 @@
 int sl_times_open(struct sl_times *t, const struct sl_setup *s) {
   const uint32_t nodes = s->graph->node_count + 1;
   t->setup = s;
-  t->slots = calloc(s->slot_count, sizeof *t->slots);
+  if (!t->slots) t->slots = calloc(s->slot_count, sizeof *t->slots);
   for (uint32_t i = 0; t->slots && i < s->slot_count; i++) {
     struct sl_account *a = &t->slots[i];
     a->node_ns = calloc(nodes, sizeof *a->node_ns);
@@ -26,13 +26,28 @@ int sl_times_open(struct sl_times *t, const struct sl_setup *s) {
   return t->slots ? SL_OK : SL_ENOMEM;
 }
 
+static void close_nodes(struct sl_account *a) {
+  free(a->node_ns);
+  free(a->node_events);
+  free(a->node_calls);
+  a->node_ns = a->node_events = a->node_calls = NULL;
+}
+
 void sl_times_close(struct sl_times *t) {
-  for (uint32_t i = 0; t->slots && i < t->setup->slot_count; i++) {
-    free(t->slots[i].node_ns);
-    free(t->slots[i].node_events);
-    free(t->slots[i].node_calls);
-  }
+  for (uint32_t i = 0; t->slots && i < t->setup->slot_count; i++) close_nodes(&t->slots[i]);
   free(t->slots);
+}
+
+void sl_times_change(struct sl_times *t) {
+  const struct sl_setup *s = t->setup;
+  for (uint32_t i = 0; i < s->slot_count; i++) {
+    struct sl_account *a = &t->slots[i];
+    for (uint32_t n = 0; n < s->graph->node_count; n++) {
+      const int is_on_device = s->graph->nodes[n].algorithm->kind == SL_KIND_KERNEL && s->backend->is_device;
+      if (!is_on_device) a->ns[SL_ACTIVITY_EARLIER] += a->node_ns[n];
+    }
+    close_nodes(a);
+  }
 }
 
 static void add_activity(void *context, const struct sl_slot *slot, uint32_t activity, uint64_t ns) {

@@ -32,6 +32,9 @@ extern const struct sl_observer_calls sl_times_observer; /* its context: struct 
 /* Needs a layout. The opening may be timed before. */
 int sl_times_open(struct sl_times *t, const struct sl_setup *s);
 void sl_times_close(struct sl_times *t);
+/* Ends a configuration: the time of its nodes becomes that of SL_ACTIVITY_EARLIER, and the arrays per node are closed.
+ * sl_times_open opens those of the next configuration. */
+void sl_times_change(struct sl_times *t);
 /* Records the end of a phase of the opening. */
 void sl_times_opened(struct sl_times *t, uint32_t part);
 const char *sl_opening_name(uint32_t part);

@@ -134,4 +134,7 @@ int sl_timestamps_open(struct sl_timestamps *t, const struct sl_setup *s, struct
   return t->slots ? SL_OK : SL_ENOMEM;
 }
 
-void sl_timestamps_close(struct sl_timestamps *t) { free(t->slots); }
+void sl_timestamps_close(struct sl_timestamps *t) {
+  free(t->slots);
+  t->slots = NULL;
+}

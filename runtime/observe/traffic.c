@@ -231,6 +231,7 @@ void sl_traffic_close(struct sl_traffic *t) {
     free(t->slots[i].input_sums);
   }
   free(t->slots);
+  t->slots = NULL;
 }
 
 /* Callback after a kernel has run. */

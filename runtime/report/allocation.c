@@ -4,6 +4,8 @@
 #include "plan/csv.h"
 #include "report/plan_picture.h"
 
+#include <sluice/planner.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -317,6 +317,37 @@ static void write_links(const struct sl_session *s, FILE *file) {
   }
 }
 
+/* Number of events of the last configuration. */
+static uint64_t last_events(const struct sl_summary *sum) {
+  return sum->configuration_count > 0 ? sum->configurations[sum->configuration_count - 1].events : sum->events;
+}
+
+/* "configuration 0123456789abcdef from event 1000 on: 500 events, 0 with errors; gec.max 5 -> 6, and 2 more" */
+static void write_configuration(const struct sl_configuration_summary *c, FILE *file) {
+  enum { SHOWN = 2 };
+  const char *line = c->changes ? c->changes : "";
+  uint32_t shown = 0, more = 0;
+  fprintf(file, "configured   %016" PRIx64 " from event %" PRIu64 " on: %" PRIu64 " %s, %" PRIu64 " with %s",
+          c->graph_digest, c->first_event, c->events, sl_plural(c->events, "event", "events"), c->error_events,
+          sl_plural(c->error_events, "an error", "errors"));
+  for (size_t length; *line; line += length + (line[length] == '\n')) {
+    length = strcspn(line, "\n");
+    if (shown < SHOWN) fprintf(file, "; %.*s", (int)length, line);
+    *(shown < SHOWN ? &shown : &more) += 1;
+  }
+  if (more > 0) fprintf(file, "; and %u more", more);
+  fprintf(file, "\n");
+}
+
+/* The configurations, if there were several: the first ones and the last one. */
+static void write_configurations(const struct sl_summary *sum, FILE *file) {
+  enum { FIRST = 7 };
+  const uint32_t count = sum->configuration_count;
+  for (uint32_t i = 0; count > 1 && i < count; i++)
+    if (i < FIRST || i + 1 == count) write_configuration(&sum->configurations[i], file);
+  if (count > FIRST + 1) fprintf(file, "configured   %u more times: --json\n", count - FIRST - 1);
+}
+
 void sl_session_write_table(const struct sl_session *s, uint32_t details, FILE *file) {
   SL_IN_C_LOCALE();
   const struct sl_summary *sum = sl_session_summary(s);
@@ -332,10 +363,11 @@ void sl_session_write_table(const struct sl_session *s, uint32_t details, FILE *
   write_energy(sum, file);
   write_memory(sum, file);
   write_rotations(s, file);
+  write_configurations(sum, file);
   write_plan_changes(sum, file);
   if (!is_short) sl_origin_write_constants(s, file);
   if (!is_short || sl_session_options(s)->digest || !has_results(s)) write_outputs(s, file);
-  sl_totals_write(sum, is_short, file);
+  sl_totals_write(sum, last_events(sum), is_short, file);
   write_budgets(s, file);
   write_results(s, is_short, file);
   if (details & SL_TABLE_PROFILE) write_nodes(s, file);

@@ -4,6 +4,7 @@
 #include "base/text_file.h"
 #include "report/origin.h"
 #include "report/summary.h"
+#include "results/configurations.h"
 #include "session/inspect.h"
 #include "zmq/hub.h"
 
@@ -252,18 +253,7 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
     sl_json_end_object(j);
   }
   sl_json_end_array(j);
-  sl_json_begin_array(j, "outputs");
-  for (uint32_t o = 0; o < sum->output_count; o++) {
-    sl_json_begin_object(j, NULL);
-    sl_json_string(j, "port", sum->outputs[o].port);
-    sl_json_integer(j, "items", (int64_t)sum->outputs[o].items);
-    if (sl_session_options(s)->digest)
-      json_digest(j, "digest", sum->outputs[o].digest);
-    else
-      sl_json_string(j, "digest", NULL);
-    sl_json_end_object(j);
-  }
-  sl_json_end_array(j);
+  sl_outputs_json(sum->outputs, sum->output_count, j);
   sl_json_begin_array(j, "budgets");
   for (uint32_t i = 0; i < sum->budget_count; i++) {
     sl_json_begin_object(j, NULL);
@@ -316,6 +306,13 @@ static void json_with(const struct sl_session *s, struct sl_json *j) {
   sl_json_end_array(j);
 }
 
+/* All configurations of the run, in order. */
+static void json_configurations(const struct sl_summary *sum, struct sl_json *j) {
+  sl_json_begin_array(j, "configurations");
+  for (uint32_t i = 0; i < sum->configuration_count; i++) sl_json_raw(j, NULL, sum->configurations[i].json);
+  sl_json_end_array(j);
+}
+
 int sl_session_write_json(const struct sl_session *s, FILE *file) {
   SL_IN_C_LOCALE(SL_ENOMEM);
   const struct sl_summary *sum = sl_session_summary(s);
@@ -341,7 +338,8 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   json_messages(s, &j);
   json_times(s, &j);
   json_tables(s, &j);
-  sl_totals_json(sum, &j);
+  sl_totals_json(sum->totals, sum->total_count, &j);
+  json_configurations(sum, &j);
   json_links(s, &j);
   sl_json_end_object(&j);
   return sl_json_finish(&j, file);

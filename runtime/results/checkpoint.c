@@ -16,6 +16,7 @@
 #include "execute/delivery.h"
 #include "execute/source.h"
 #include "input/follow.h"
+#include "results/configurations.h"
 #include "results/files.h"
 #include "results/outputs.h"
 #include "results/rotation.h"
@@ -31,7 +32,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-static const char head[] = "sluice checkpoint 1\n";
+static const char head[] = "sluice checkpoint 2\n";
 
 static struct sl_option_log log_of(const struct sl_checkpoint *c) {
   return (struct sl_option_log){c->setup, "--checkpoint"};
@@ -101,6 +102,20 @@ static void put_complete(FILE *f, const struct sl_rotation *r) {
   }
 }
 
+static void put_configurations(FILE *f, const struct sl_configurations *all) {
+  for (uint32_t i = 0; i < all->count; i++) {
+    const struct sl_configuration_summary *ended = &all->at[i];
+    fprintf(f, "configuration %016" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64, ended->graph_digest, ended->first_event,
+            ended->events, ended->error_events);
+    put_text(f, ended->changes ? ended->changes : "");
+    put_text(f, ended->json);
+    fprintf(f, "\n");
+  }
+  fprintf(f, "present %" PRIu64 " %" PRIu64, all->first_event, all->earlier_errors);
+  put_text(f, all->changes ? all->changes : "");
+  fprintf(f, "\n");
+}
+
 static void put(FILE *f, const struct sl_checkpoint *c, int state, char *const *names) {
   const struct sl_rotation *r = c->rotation;
   fprintf(f, "%sgraph %016" PRIx64 "\ninput %016" PRIx64 "\n", head, c->outputs->identity->run.graph_digest,
@@ -111,6 +126,7 @@ static void put(FILE *f, const struct sl_checkpoint *c, int state, char *const *
           r->number + (state != SL_RUN_CONTINUES), r->run, r->knows_run);
   fprintf(f, "events %" PRIu64 " %" PRIu64 "\nposition %" PRIu32 " %" PRIu64 "\n", c->delivery->events,
           c->delivery->error_events, c->file, c->events);
+  put_configurations(f, c->configurations);
   put_outputs(f, c->outputs);
   put_errors(f, "error", &c->delivery->errors);
   put_errors(f, "truncation", &c->delivery->truncations);
@@ -223,7 +239,7 @@ static int load(const struct sl_checkpoint *c, struct reader *r) {
   return 1;
 }
 
-static int read_error(const struct sl_checkpoint *c, struct reader *r, struct sl_event_errors *errors) {
+static int read_error(struct reader *r, struct sl_event_errors *errors) {
   struct sl_error_summary e = {.count = number(r, 10)};
   e.first.run = (uint32_t)number(r, 10);
   e.first.number = number(r, 10);
@@ -232,12 +248,10 @@ static int read_error(const struct sl_checkpoint *c, struct reader *r, struct sl
   e.first.error = (uint32_t)number(r, 10);
   char *node = text_value(r), *reason = text_value(r), *path = text_value(r);
   expect(r, "\n");
-  const int32_t n = node ? sl_graph_node_index(c->setup->graph, node) : SL_NONE;
-  if (n != SL_NONE) e.node = c->setup->graph->nodes[n].name;
-  free(node);
   struct sl_error_summary *larger = realloc(errors->summaries, (errors->count + 1) * sizeof *larger);
   if (larger) errors->summaries = larger;
-  if (!larger || !e.node || !reason || !path) {
+  if (!larger || !node || !reason || !path) {
+    free(node);
     free(reason);
     free(path);
     r->at = NULL;
@@ -247,6 +261,7 @@ static int read_error(const struct sl_checkpoint *c, struct reader *r, struct sl
     free(path);
     path = NULL;
   }
+  e.node = node;
   e.reason = reason;
   e.first_file = path;
   errors->summaries[errors->count++] = e;
@@ -265,6 +280,26 @@ static void read_outputs(const struct sl_checkpoint *c, struct reader *r) {
   if (number(r, 10) != o->value_count) r->at = NULL;
   for (uint64_t v = 0; r->at && v < o->value_count; v++) o->totals[v] = number(r, 10);
   expect(r, "\n");
+}
+
+static int read_configurations(struct sl_configurations *all, struct reader *r) {
+  int status = SL_OK;
+  while (status == SL_OK && skip(r, "configuration ")) {
+    struct sl_configuration_summary ended = {.graph_digest = number(r, 16), .first_event = 0};
+    ended.first_event = number(r, 10);
+    ended.events = number(r, 10);
+    ended.error_events = number(r, 10);
+    ended.changes = text_value(r);
+    ended.json = text_value(r);
+    expect(r, "\n");
+    status = sl_configurations_add(all, &ended);
+  }
+  expect(r, "present ");
+  all->first_event = number(r, 10);
+  all->earlier_errors = number(r, 10);
+  all->changes = text_value(r);
+  expect(r, "\n");
+  return status;
 }
 
 /* Gives the files that were complete their names, if the earlier run did not. */
@@ -334,7 +369,14 @@ static int restore(struct sl_checkpoint *c, struct reader *r) {
   const char *remove = "remove the file to begin again, or run the same command";
   uint64_t graph, input;
   read_head(r, &graph, &input);
-  if (r->at && graph != c->outputs->identity->run.graph_digest) return refuse(c, remove, "of a run of another graph");
+  if (r->at && graph != c->outputs->identity->run.graph_digest) {
+    char why[160];
+    snprintf(why, sizeof why,
+             "of a run of another graph: its last configuration is %016" PRIx64 ", this one is %016" PRIx64, graph,
+             c->outputs->identity->run.graph_digest);
+    return refuse(c, "run with the graph, --with and --set of that configuration, or remove the file to begin again",
+                  why);
+  }
   if (r->at && input != input_hash(c)) return refuse(c, remove, "of a run over other input");
   int status = skip(r, "followed ") ? read_followed(NULL, r) : SL_OK;
   if (status == SL_OK) status = publish(c, r);
@@ -351,9 +393,10 @@ static int restore(struct sl_checkpoint *c, struct reader *r) {
   c->file = (uint32_t)number(r, 10);
   c->events = number(r, 10);
   expect(r, "\n");
+  if (status == SL_OK) status = read_configurations(c->configurations, r);
   read_outputs(c, r);
-  while (status == SL_OK && skip(r, "error ")) status = read_error(c, r, &c->delivery->errors);
-  while (status == SL_OK && skip(r, "truncation ")) status = read_error(c, r, &c->delivery->truncations);
+  while (status == SL_OK && skip(r, "error ")) status = read_error(r, &c->delivery->errors);
+  while (status == SL_OK && skip(r, "truncation ")) status = read_error(r, &c->delivery->truncations);
   expect(r, "check ");
   return r->at || status < 0 ? status : refuse(c, remove, "not a checkpoint of this version");
 }

@@ -4,6 +4,7 @@
 
 #include "execute/observer.h"
 
+struct sl_configurations;
 struct sl_delivery;
 struct sl_files;
 struct sl_outputs;
@@ -17,6 +18,7 @@ struct sl_checkpoint {
   struct sl_outputs *outputs;
   struct sl_delivery *delivery;
   struct sl_reading *reading;
+  struct sl_configurations *configurations;
   uint32_t file;   /* input file of the last delivered event */
   uint64_t events; /* number of events of this file that were delivered */
   int is_complete; /* the run that is to be continued has read all its input */

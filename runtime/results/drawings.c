@@ -136,7 +136,7 @@ static struct sl_drawing *draw(struct sl_drawings *d, struct sl_slot *slot, cons
   struct sl_received_text text = {0};
   const struct sl_text_calls calls = sl_received_text_calls(&text);
   const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_OF_NODE(drawer->node));
-  const int status = node->algorithm->sink->draw(s->states[drawer->node], &s->contexts[drawer->node].services,
+  const int status = node->algorithm->sink->draw(s->states[drawer->node], &s->contexts[drawer->node]->services,
                                                  slot->sink_args[drawer->node], batch, event, &calls);
   sl_scope_end_span(slot, scope, node->name, "drawn event", about->number);
   struct sl_drawing *drawing = text.bytes > 0 && status >= 0 ? calloc(1, sizeof *drawing) : NULL;
@@ -260,4 +260,5 @@ void sl_drawings_close(struct sl_drawings *d) {
   if (d->setup) pthread_mutex_destroy(&d->lock);
   free(d->drawers);
   free(d->names);
+  memset(d, 0, sizeof *d); /* it may be opened again */
 }

@@ -34,7 +34,7 @@ static int find_inputs(struct sl_files *f) {
   return status;
 }
 
-static int find_graphs(struct sl_files *f) {
+int sl_files_find_graphs(struct sl_files *f) {
   struct sl_options *o = &f->setup->options;
   uint32_t with_count = 0;
   while (o->with_paths && o->with_paths[with_count]) with_count++;
@@ -61,7 +61,7 @@ const char *sl_files_resolve(const struct sl_files *f, const char *path, char wh
 
 int sl_files_find(struct sl_files *f) {
   f->directory = getcwd(NULL, 0);
-  const int status = find_graphs(f);
+  const int status = sl_files_find_graphs(f);
   return status < 0 ? status : find_inputs(f);
 }
 
@@ -72,6 +72,7 @@ struct entry {
   int32_t node;       /* node with the property, or SL_NONE */
   uint32_t member;    /* the property */
   int is_for_sink;    /* file of -o */
+  int is_of_graph;
 };
 
 /* Location of the property that names a file, or NULL. */
@@ -121,7 +122,8 @@ static int add(struct sl_files *f, const struct entry *e, const char *what, cons
                            .option = e->option,
                            .node = e->node,
                            .member = e->member,
-                           .is_for_sink = e->is_for_sink};
+                           .is_for_sink = e->is_for_sink,
+                           .is_of_graph = e->is_of_graph};
   snprintf(file->what, sizeof file->what, what, name);
   file->path = strdup(e->path);
   if (!file->path) return SL_ENOMEM;
@@ -147,6 +149,11 @@ static int enter(struct sl_files *f, const struct entry *e, const char *what, co
 
 static int enter_input(struct sl_files *f, const char *path, const char *what) {
   const struct entry e = {.path = path, .node = SL_NONE};
+  return enter(f, &e, "%s", what);
+}
+
+static int enter_file_of_graph(struct sl_files *f, const char *path, const char *what) {
+  const struct entry e = {.path = path, .node = SL_NONE, .is_of_graph = 1};
   return enter(f, &e, "%s", what);
 }
 
@@ -228,7 +235,7 @@ static int enter_file(struct sl_files *f, const struct sl_member *member, const 
 static int enter_property(struct sl_files *f, uint32_t n, uint32_t m) {
   const struct sl_member *member = &f->setup->graph->nodes[n].algorithm->members[m];
   const char *path = f->setup->graph->nodes[n].values[m].text, *word;
-  struct entry e = {.path = path, .node = (int32_t)n, .member = m};
+  struct entry e = {.path = path, .node = (int32_t)n, .member = m, .is_of_graph = 1};
   if (member->flags & SL_FLAG_WRITTEN) e.option = member->name;
   if (!*path) return SL_OK;
   if (!*member->choices || (!e.option && !is_folder(path))) return enter_file(f, member, &e);
@@ -248,9 +255,9 @@ int sl_files_check_graph(struct sl_files *f) {
   const uint32_t files = SL_FLAG_READ | SL_FLAG_WRITTEN;
   int status = SL_OK;
   for (uint32_t i = 0; i < f->setup->graph->file_count; i++)
-    status = worse(status, enter_input(f, f->setup->graph->files[i], "a file of the graph"));
+    status = worse(status, enter_file_of_graph(f, f->setup->graph->files[i], "a file of the graph"));
   for (size_t i = 0; i < f->setup->registry.entry_count; i++)
-    status = worse(status, enter_input(f, f->setup->registry.entries[i].path, "a plugin"));
+    status = worse(status, enter_file_of_graph(f, f->setup->registry.entries[i].path, "a plugin"));
   for (uint32_t i = 0; i < f->setup->graph->order_count; i++) {
     const struct sl_algorithm *a = f->setup->graph->nodes[f->setup->graph->order[i]].algorithm;
     for (uint32_t m = 0; m < a->member_count; m++)
@@ -268,15 +275,72 @@ int sl_files_claim(struct sl_files *f, const char *option, const char *path, uin
   return status;
 }
 
-void sl_files_close(struct sl_files *f) {
-  for (char **path = f->found; path && *path; path++) free(*path);
-  free(f->found);
-  free(f->directory);
-  sl_paths_free(&f->inputs);
-  sl_input_head_close(&f->begin);
+/* Ends the first stream that was handed over and not opened again. */
+static int end_stream(struct sl_files *f) {
+  struct sl_handed_over *first = f->handed_over;
+  f->handed_over = first->next;
+  const int status = sl_output_finish(first->output);
+  sl_output_close(first->output);
+  free(first);
+  return status;
+}
+
+static void free_list(struct sl_files *f) {
   for (uint32_t i = 0; i < f->count; i++) free(f->at[i].path);
   free(f->at);
+  for (char **path = f->found; path && *path; path++) free(*path);
+  free(f->found);
+}
+
+void sl_files_close(struct sl_files *f) {
+  free_list(f);
+  free(f->directory);
+  free(f->file_of_sink);
+  sl_paths_free(&f->inputs);
+  sl_input_head_close(&f->begin);
+  while (f->handed_over) (void)end_stream(f);
   *f = (struct sl_files){0};
+}
+
+/* ------------------------------------------------------------------------------------- another configuration */
+
+int sl_files_copy(const struct sl_files *f, struct sl_setup *setup, struct sl_files *copy) {
+  *copy = (struct sl_files){.setup = setup, .rotation = f->rotation, .stopped = f->stopped};
+  copy->directory = f->directory ? strdup(f->directory) : NULL;
+  copy->at = calloc(f->count + 1u, sizeof *copy->at);
+  if ((f->directory && !copy->directory) || !copy->at) return SL_ENOMEM;
+  copy->capacity = f->count + 1u;
+  for (uint32_t i = 0; i < f->count; i++) {
+    if (f->at[i].is_of_graph) continue;
+    struct sl_file *file = &copy->at[copy->count];
+    *file = f->at[i];
+    file->is_open = 0;
+    file->path = strdup(f->at[i].path);
+    if (!file->path) return SL_ENOMEM;
+    copy->count++;
+  }
+  return SL_OK;
+}
+
+void sl_files_change(struct sl_files *f, struct sl_files *copy) {
+  free_list(f);
+  f->at = copy->at;
+  f->count = copy->count;
+  f->capacity = copy->capacity;
+  f->found = copy->found;
+  copy->at = NULL;
+  copy->found = NULL;
+  copy->count = copy->capacity = 0;
+}
+
+int sl_files_end_change(struct sl_files *f) {
+  int status = SL_OK;
+  f->is_changing = 0;
+  while (f->handed_over) {
+    const int ended = end_stream(f);
+    if (ended < 0) status = ended;
+  }
+  return status;
 }
 
 /* ---------------------------------------------------------------------------------------------- for sinks */
@@ -314,13 +378,26 @@ static const struct sl_file *find_other(const struct sl_files *f, int32_t node, 
 /* Reserves the file for the sink. `pattern`: that of a rotated file, else `path`. */
 static int take(struct sl_files *f, int32_t node, const char *pattern, const char *path) {
   const struct sl_file_identity identity = sl_file_identify(path);
-  const struct entry e = {.path = path, .option = "path", .node = SL_NONE};
+  const struct entry e = {.path = path, .option = "path", .node = SL_NONE, .is_of_graph = 1};
   for (uint32_t i = 0; i < f->count; i++)
     f->at[i].is_open |= is_same(&f->at[i], &identity, path) && may_take(&f->at[i], node);
   f->output_is_taken |= is_below(pattern, f->setup->options.output_path);
   const int status = add(f, &e, "which the node %s writes", f->setup->graph->nodes[node].name);
   if (status == SL_OK) f->at[f->count - 1].of_sink = 1;
   return status;
+}
+
+/* The stream of this path that the configuration before has handed over, or NULL. */
+static struct sl_output *find_handed_over(struct sl_files *f, const char *path) {
+  for (struct sl_handed_over **at = &f->handed_over; path && *at; at = &(*at)->next) {
+    struct sl_handed_over *found = *at;
+    if (strcmp(sl_output_path(found->output), path) != 0) continue;
+    struct sl_output *output = found->output;
+    *at = found->next;
+    free(found);
+    return output;
+  }
+  return NULL;
 }
 
 static int open_output(const struct sl_services *services, const char *given, uint32_t flags, struct sl_output **file) {
@@ -349,10 +426,15 @@ static int open_output(const struct sl_services *services, const char *given, ui
     return SL_EINVAL;
   }
   int status = path && !is_endpoint ? refuse_followed(f, "path", path) : SL_OK;
-  if (status == SL_OK)
+  if (status == SL_OK) *file = find_handed_over(f, path);
+  if (status == SL_OK && !*file)
     status = is_endpoint ? sl_zmq_open_output(f->zmq, path, services->message, services->context, file)
                          : sl_output_open_unless(f->stopped, path, flags, services->message, services->context, file);
   if (status == SL_OK) status = take(f, (int32_t)c->node, pattern, path);
+  if (status == SL_OK && sl_output_is_file(*file) && !f->file_of_sink) {
+    f->file_of_sink = strdup(pattern);
+    if (!f->file_of_sink) status = SL_ENOMEM;
+  }
   return status == SL_OK && is_rotated ? sl_rotation_add(f->rotation, pattern, f->count - 1, *file) : status;
 }
 
@@ -390,10 +472,25 @@ int sl_files_finish(const struct sl_files *f, struct sl_output *file) {
   return f->is_interrupted ? sl_output_keep(file, "was stopped before its end") : sl_output_finish(file);
 }
 
+/* The receiver of a stream sees no end when the configuration changes. */
+static int hand_over(struct sl_files *f, struct sl_output *file) {
+  struct sl_handed_over *entry = calloc(1, sizeof *entry);
+  int status = entry ? sl_output_hand_over(file, &entry->output) : SL_ENOMEM;
+  if (status < 0 || !entry->output) {
+    free(entry);
+    return status;
+  }
+  struct sl_handed_over **end = &f->handed_over;
+  while (*end) end = &(*end)->next;
+  *end = entry;
+  return SL_OK;
+}
+
 static int finish_output(struct sl_output *file) {
   const struct sl_node_context *c = sl_output_context(file);
   struct sl_files *f = c->setup->files;
   int status = SL_OK;
+  if (f->is_changing && !sl_output_is_file(file)) return hand_over(f, file);
   if (!sl_rotation_is_on(f->rotation)) return sl_files_finish(f, file);
   struct sl_output_complete *complete = sl_rotation_complete(f->rotation, &status);
   return status == SL_OK ? sl_output_finish_to(file, complete) : status;

@@ -21,6 +21,13 @@ struct sl_file {
   int is_for_sink;    /* file of -o, for the first sink that opens it */
   int is_open;        /* a sink writes it */
   int of_sink;        /* entered when a sink opened it, with the path that the sink writes now */
+  int is_of_graph;    /* named by the graph, or written by one of its sinks */
+};
+
+/* A stream that a sink has ended with its configuration, and that the next configuration opens again. */
+struct sl_handed_over {
+  struct sl_output *output;
+  struct sl_handed_over *next;
 };
 
 struct sl_files {
@@ -32,6 +39,9 @@ struct sl_files {
   int writes_stdout;
   int output_is_taken; /* a sink writes the file of -o, or into its folder */
   int is_interrupted;  /* files that are finished later are incomplete, except rotated ones */
+  int is_changing;     /* the configuration changes: streams that sinks finish stay open */
+  struct sl_handed_over *handed_over;
+  char *file_of_sink; /* path of a regular file that a sink writes, or NULL */
   struct sl_rotation *rotation;
   char **found;               /* paths of graph files of the options: the graph, then merged graphs, then NULL */
   struct sl_paths inputs;     /* input paths of the options, patterns expanded */
@@ -53,6 +63,14 @@ int sl_files_check(struct sl_files *f);
 int sl_files_check_graph(struct sl_files *f);
 /* When all sinks are open: reports that no sink has taken the file of -o. */
 int sl_files_check_output(const struct sl_files *f);
+/* For a change of the configuration: copies the list without the files of the graph, to check those of another graph
+ * (sl_files_find_graphs, sl_files_check_graph). `setup` is that of the other graph. */
+int sl_files_copy(const struct sl_files *f, struct sl_setup *setup, struct sl_files *copy);
+int sl_files_find_graphs(struct sl_files *f);
+/* When all sinks are closed: takes over the list and the paths of such a copy. */
+void sl_files_change(struct sl_files *f, struct sl_files *copy);
+/* When the sinks are open again: ends the streams that no sink has opened. */
+int sl_files_end_change(struct sl_files *f);
 /* Enters a file that the program writes in addition to the run. */
 int sl_files_claim(struct sl_files *f, const char *option, const char *path, uint32_t appends);
 /* Log for the file of an option: messages begin with the option. An sl_output_report and its context. */

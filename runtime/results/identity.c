@@ -60,7 +60,7 @@ int sl_identity_open(struct sl_identity *identity, const struct sl_setup *s) {
   identity->run.plugins = (const char *const *)identity->plugins;
   identity->run.outputs = identity->outputs;
   for (uint32_t n = 0; n < g->node_count; n++)
-    if (g->nodes[n].algorithm->kind == SL_KIND_SINK) s->contexts[n].services.run = &identity->run;
+    if (g->nodes[n].algorithm->kind == SL_KIND_SINK) s->contexts[n]->services.run = &identity->run;
   return SL_OK;
 }
 

@@ -244,19 +244,34 @@ struct sl_output_complete *sl_rotation_complete(struct sl_rotation *r, int *stat
   return &r->complete[r->complete_count++];
 }
 
+static void forget_files(struct sl_rotation *r) {
+  for (uint32_t i = 0; i < r->file_count; i++) free(r->files[i].pattern);
+  r->file_count = 0;
+}
+
 void sl_rotation_close(struct sl_rotation *r) {
   for (uint32_t i = 0; i < r->complete_count; i++) sl_output_complete_free(&r->complete[i]);
   free(r->complete);
-  for (uint32_t i = 0; i < r->file_count; i++) free(r->files[i].pattern);
+  forget_files(r);
   free(r->files);
 }
 
 /* ----------------------------------------------------------------------------------------------- while it runs */
 
-static int rotate(struct sl_rotation *r) {
+/* Begins the next number. */
+static void advance(struct sl_rotation *r) {
   r->number++;
   r->first_event = r->delivery->events;
   sl_rotation_begin(r);
+}
+
+void sl_rotation_change(struct sl_rotation *r) {
+  forget_files(r);
+  if (sl_rotation_is_on(r)) advance(r);
+}
+
+static int rotate(struct sl_rotation *r) {
+  advance(r);
   sl_outputs_update(r->outputs);
   const int status = sl_sinks_rotate(r->sinks);
   sl_outputs_rotate(r->outputs);

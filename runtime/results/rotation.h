@@ -52,6 +52,8 @@ int sl_rotation_open(struct sl_rotation *r);
 int sl_rotation_check(const struct sl_rotation *r);
 void sl_rotation_begin(struct sl_rotation *r); /* the run begins */
 void sl_rotation_close(struct sl_rotation *r);
+/* The configuration changes: all sinks have ended their files, and begin the next ones when they are opened again. */
+void sl_rotation_change(struct sl_rotation *r);
 /* The path of the present file for a pattern that was checked. SL_EINVAL, reported, if the file exists. */
 int sl_rotation_path(const struct sl_rotation *r, const struct sl_services *s, const char *pattern,
                      char path[PATH_MAX]);

@@ -55,7 +55,7 @@ static int finish_sink(struct sl_sinks *sinks, uint32_t n) {
   const struct sl_report report = {sizeof report, 0,       &c,     begin_object, end_object, begin_array,
                                    end_array,     integer, number, text,         add_line};
   const struct sl_sink *sink = node->algorithm->sink;
-  int status = sink->finish ? sink->finish(s->states[n], &s->contexts[n].services, &report) : SL_OK;
+  int status = sink->finish ? sink->finish(s->states[n], &s->contexts[n]->services, &report) : SL_OK;
   sl_json_end_object(&c.json);
   const char *json = sl_json_text(&c.json);
   if (status < 0) {
@@ -99,7 +99,7 @@ static int deliver(void *context, struct sl_slot *slot, const struct sl_batch *w
     const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_OF_NODE(n));
     sl_select_events(slot, n, empty, &batch);
     const int status =
-        node->algorithm->sink->consume(s->states[n], &s->contexts[n].services, slot->sink_args[n], &batch);
+        node->algorithm->sink->consume(s->states[n], &s->contexts[n]->services, slot->sink_args[n], &batch);
     sl_scope_end_span(slot, scope, node->name, "events", SL_BATCH_COUNT(&batch));
     SL_NOTIFY(slot->observers, node, slot, NULL, n, SL_BATCH_COUNT(&batch));
     sl_report_node_failure(s, n, status, "failed", NULL);
@@ -114,7 +114,7 @@ int sl_sinks_rotate(const struct sl_sinks *sinks) {
     const uint32_t n = s->graph->order[i];
     const struct sl_node *node = &s->graph->nodes[n];
     if (node->algorithm->kind != SL_KIND_SINK || !node->algorithm->sink->rotate || !s->opened[n]) continue;
-    const int status = node->algorithm->sink->rotate(s->states[n], &s->contexts[n].services, sinks->args[n]);
+    const int status = node->algorithm->sink->rotate(s->states[n], &s->contexts[n]->services, sinks->args[n]);
     sl_report_node_failure(s, n, status, "could not begin a new file", NULL);
     if (status < 0) return status;
   }
@@ -129,7 +129,7 @@ static int flush(void *context, uint64_t now_ns) {
     const uint32_t n = s->graph->order[i];
     const struct sl_node *node = &s->graph->nodes[n];
     if (node->algorithm->kind != SL_KIND_SINK || !node->algorithm->sink->flush || !s->opened[n]) continue;
-    const int status = node->algorithm->sink->flush(s->states[n], &s->contexts[n].services);
+    const int status = node->algorithm->sink->flush(s->states[n], &s->contexts[n]->services);
     sl_report_node_failure(s, n, status, "failed", NULL);
     if (status < 0) return status;
   }
@@ -154,6 +154,7 @@ void sl_sinks_close(struct sl_sinks *sinks) {
   }
   free(sinks->json);
   free(sinks->lines);
+  sinks->json = sinks->lines = NULL;
 }
 
 int sl_sinks_begin(struct sl_sinks *sinks, const struct sl_slot *slot) {
@@ -167,7 +168,7 @@ int sl_sinks_begin(struct sl_sinks *sinks, const struct sl_slot *slot) {
     s->states[n] = calloc(1, a->state_size + 1u);
     if (!s->states[n]) return SL_ENOMEM;
     if (a->sink->open)
-      status = a->sink->open(s->states[n], &s->contexts[n].services, slot->sink_args[n], s->options.output_path);
+      status = a->sink->open(s->states[n], &s->contexts[n]->services, slot->sink_args[n], s->options.output_path);
     s->opened[n] = 1;
     sl_report_node_failure(s, n, status, "could not start", NULL);
     if (status < 0) return status;
@@ -178,10 +179,9 @@ int sl_sinks_begin(struct sl_sinks *sinks, const struct sl_slot *slot) {
 void sl_sinks_end(struct sl_sinks *sinks) {
   const struct sl_setup *s = sinks->setup;
   for (uint32_t n = 0; n < s->graph->node_count; n++) {
-    if (!s->opened[n]) continue;
     const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
-    if (a->kind == SL_KIND_SOURCE && a->source->close) a->source->close(s->states[n]);
-    if (a->kind == SL_KIND_SINK && a->sink->close) a->sink->close(s->states[n]);
+    if (!s->opened[n] || a->kind != SL_KIND_SINK) continue;
+    if (a->sink->close) a->sink->close(s->states[n]);
     s->opened[n] = 0;
   }
 }

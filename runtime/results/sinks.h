@@ -20,7 +20,7 @@ int sl_sinks_begin(struct sl_sinks *sinks, const struct sl_slot *slot);
 int sl_sinks_rotate(const struct sl_sinks *sinks);
 /* Ends the sinks and keeps their reports. */
 int sl_sinks_finish(struct sl_sinks *sinks);
-/* Closes the source and the sinks. */
+/* Closes the sinks. */
 void sl_sinks_end(struct sl_sinks *sinks);
 
 #endif

@@ -214,8 +214,8 @@ static void do_work(void *argument) {
   struct request *r = argument;
   struct sl_http *h = r->http;
   r->status = h->work(h->context, r->route.kind, r->body ? r->body : "", r->bytes, &r->answer);
-  h->library->resume_connection(r->connection); /* the request may end at once */
-  atomic_store(&h->worker.is_busy, 0);
+  atomic_store(&h->worker.is_busy, 0); /* before the client has the answer and asks again */
+  h->library->resume_connection(r->connection);
 }
 
 /* Starts a thread for the request. Returns 0 if there is none. */

@@ -9,6 +9,7 @@
 #include "base/text_file.h"
 #include "report/histograms_json.h"
 #include "results/drawings.h"
+#include "serve/change.h"
 #include "serve/http.h"
 #include "serve/judge.h"
 #include "serve/request.h"
@@ -29,8 +30,11 @@ struct server {
   struct sl_measures measures;
   struct sl_status status;
   struct sl_http http;
+  pthread_mutex_t changing;     /* held while a change is checked; protects `changed` */
+  struct sl_session *changed;   /* the session that can be changed, or NULL */
   pthread_mutex_t lock;         /* of what follows */
   struct sl_drawings *drawings; /* NULL: no run, or none that draws */
+  int is_paused;                /* the run changes its configuration, or there was no memory */
   int is_lacking;               /* memory was out, and that was reported */
 };
 
@@ -127,33 +131,69 @@ static void look(struct server *s) {
   sl_judge(&s->alarms, &s->measures, &s->reference, &s->disks);
 }
 
-static int begin(struct sl_server *base, struct sl_session *session, const struct sl_live *live) {
-  struct server *s = server_of(base);
+/* Begins with a configuration of the run. */
+static int begin_configuration(struct server *s, const struct sl_live *live) {
+  const struct sl_live parts = *live; /* may be that of the measures */
   sl_measures_close(&s->measures);
-  int status = sl_measures_open(&s->measures, live);
-  if (status == SL_OK) status = sl_judge_check(&s->alarms, &s->measures, s->diagnostics);
-  if (status == SL_EINVAL) return status;
-  s->status.session = session;
-  s->status.state_of_end = NULL;
-  live->metrics->write_more = write_alarm_metrics;
-  live->metrics->context = &s->alarms;
-  if (status == SL_OK) status = sl_reference_compare(&s->reference, sl_session_graph(session)->text);
-  if (status == SL_OK) status = publish_reference(s);
+  int status = sl_measures_open(&s->measures, &parts);
+  if (status == SL_OK) status = sl_reference_compare(&s->reference, sl_session_graph(s->status.session)->text);
   if (status == SL_OK) status = publish_file(s, SL_TEXT_CONFIG, write_config);
   if (status == SL_OK) status = publish_file(s, SL_TEXT_DOT, write_drawing);
   sl_texts_remove(&s->texts, SL_TEXT_GRAPH); /* made when it is asked for */
-  if (status < 0) {
-    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--serve: %s", sl_error_text(status));
-    return status;
-  }
+  if (status < 0) return status;
   look(s);
-  offer_drawings(s, sl_session_drawings(session));
+  offer_drawings(s, sl_session_drawings(s->status.session));
   publish_moment(s);
   return SL_OK;
 }
 
+static void offer_changes(struct server *s, struct sl_session *session) {
+  pthread_mutex_lock(&s->changing);
+  s->changed = session;
+  pthread_mutex_unlock(&s->changing);
+}
+
+static void leave(struct sl_server *base) { offer_changes(server_of(base), NULL); }
+
+static int begin(struct sl_server *base, struct sl_session *session, const struct sl_live *live) {
+  struct server *s = server_of(base);
+  s->status.session = session;
+  s->status.state_of_end = NULL;
+  live->metrics->write_more = write_alarm_metrics;
+  live->metrics->context = &s->alarms;
+  int status = publish_reference(s);
+  if (status == SL_OK) status = begin_configuration(s, live);
+  if (status < 0)
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--serve: %s", sl_error_text(status));
+  else
+    status = sl_judge_check(&s->alarms, &s->measures, s->diagnostics);
+  if (status < 0) {
+    offer_drawings(s, NULL);
+    s->status.session = NULL;
+  } else {
+    offer_changes(s, session);
+  }
+  return status;
+}
+
+static void pause_run(struct sl_server *base) {
+  struct server *s = server_of(base);
+  offer_drawings(s, NULL);
+  s->is_paused = 1;
+}
+
+static void resume_run(struct sl_server *base) {
+  struct server *s = server_of(base);
+  s->is_paused = 0;
+  if (begin_configuration(s, &s->measures.live) == SL_OK) return;
+  sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, NULL, "--serve: %s; the page is not made any more",
+              sl_error_text(SL_ENOMEM));
+  pause_run(base);
+}
+
 static void tick(struct sl_server *base) {
   struct server *s = server_of(base);
+  if (s->is_paused) return;
   if (sl_measures_add(&s->measures) < 0) return; /* the next text shows more than a second */
   look(s);
   publish_moment(s);
@@ -161,7 +201,7 @@ static void tick(struct sl_server *base) {
 
 static void end(struct sl_server *base, int status) {
   struct server *s = server_of(base);
-  if (!s->status.session) return;
+  if (!s->status.session || s->is_paused) return; /* the run has failed: the page shows its age */
   offer_drawings(s, NULL);
   s->status.state_of_end = status == SL_OK ? "ok" : status == SL_EINTERRUPTED ? "interrupted" : "failed";
   (void)sl_measures_add(&s->measures);
@@ -170,7 +210,7 @@ static void end(struct sl_server *base, int status) {
   s->status.session = NULL;
 }
 
-static const struct sl_server_calls calls = {begin, tick, end};
+static const struct sl_server_calls calls = {begin, tick, pause_run, resume_run, leave, end};
 
 /* ------------------------------------------------------------------------------------------------ requests */
 
@@ -208,10 +248,15 @@ static int draw(void *context, const char *sink, const char *name, uint64_t afte
 
 static unsigned work(void *context, uint32_t kind, const char *body, size_t bytes, char **answer) {
   struct server *s = context;
-  (void)body;
+  if (kind == SL_ROUTE_CONFIG) {
+    pthread_mutex_lock(&s->changing);
+    const unsigned result = sl_change_make(s->changed, body, bytes, answer);
+    pthread_mutex_unlock(&s->changing);
+    return result;
+  }
   char reason[160] = "";
-  size_t size = bytes;
-  char *drawing = kind == SL_ROUTE_TEXT ? lay_out(s, &size, reason, sizeof reason) : NULL;
+  size_t size = 0;
+  char *drawing = lay_out(s, &size, reason, sizeof reason);
   if (drawing) {
     sl_texts_put(&s->texts, SL_TEXT_GRAPH, drawing, size);
     return 200;
@@ -278,6 +323,7 @@ int sl_server_new(const struct sl_server_options *options, struct sl_diagnostics
       .measures = &s->measures, .alarms = &s->alarms, .reference = &s->reference, .disks = &s->disks, .diagnostics = d};
   pthread_mutex_init(&s->alarms.lock, NULL);
   pthread_mutex_init(&s->lock, NULL);
+  pthread_mutex_init(&s->changing, NULL);
   sl_texts_open(&s->texts);
   struct sl_json j;
   sl_json_begin(&j);
@@ -304,6 +350,7 @@ void sl_server_free(struct sl_server *server) {
   sl_alarms_close(&s->alarms);
   pthread_mutex_destroy(&s->alarms.lock);
   pthread_mutex_destroy(&s->lock);
+  pthread_mutex_destroy(&s->changing);
   sl_texts_close(&s->texts);
   free(s);
 }

@@ -7,6 +7,7 @@
 #include "execute/replan.h"
 #include "input/follow.h"
 #include "observe/energy.h"
+#include "results/configurations.h"
 #include "results/drawings.h"
 
 #include <math.h>
@@ -321,15 +322,21 @@ static void put_energy(const struct sl_status *s, struct sl_json *j) {
 
 /* ---------------------------------------------------------------------------------------- inputs and files */
 
-/* The present configuration of the run. */
+/* The configurations of the run; the last one goes on. */
 static void put_configurations(const struct sl_status *s, struct sl_json *j) {
   const struct sl_live *live = &s->measures->live;
+  const struct sl_configurations *c = live->metrics->configurations;
+  uint64_t first = 0;
   sl_json_begin_array(j, "configurations");
-  sl_json_begin_object(j, NULL);
-  put_digest(j, "digest", live->outputs->identity->run.graph_digest);
-  sl_json_unsigned(j, "first_event", 0);
-  sl_json_unsigned(j, "events", live->delivery->events);
-  sl_json_end_object(j);
+  for (uint32_t i = 0; i <= c->count; i++) {
+    const int is_last = i == c->count;
+    sl_json_begin_object(j, NULL);
+    put_digest(j, "digest", is_last ? live->outputs->identity->run.graph_digest : c->at[i].graph_digest);
+    sl_json_unsigned(j, "first_event", first);
+    sl_json_unsigned(j, "events", is_last ? live->delivery->events - first : c->at[i].events);
+    sl_json_end_object(j);
+    if (!is_last) first = c->at[i].first_event + c->at[i].events;
+  }
   sl_json_end_array(j);
 }
 

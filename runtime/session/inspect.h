@@ -14,6 +14,8 @@ struct sl_zmq_link;
 
 const struct sl_setup *sl_session_setup(const struct sl_session *s);
 const struct sl_options *sl_session_options(const struct sl_session *s);
+/* The options with which the session was opened; they do not change. */
+const struct sl_options *sl_session_options_given(const struct sl_session *s);
 const struct sl_graph *sl_session_graph(const struct sl_session *s);
 const struct sl_layout *sl_session_layout(const struct sl_session *s); /* the newest plan */
 /* Size of the arena for the same slices without concurrent steps; UINT64_MAX if there is no such layout. */

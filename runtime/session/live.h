@@ -19,13 +19,20 @@ struct sl_live {
   const struct sl_statistics *statistics;
 };
 
-/* A server starts with this struct. All calls come from one thread at a time, with the delivery lock held. */
+/* A server starts with this struct. All calls come from one thread at a time, with the delivery lock held unless stated
+ * otherwise. */
 struct sl_server {
   const struct sl_server_calls {
     /* The run begins: all parts are open, and nothing was delivered. Returns SL_OK, or an error that it has reported.
      */
     int (*begin)(struct sl_server *server, struct sl_session *session, const struct sl_live *live);
     void (*tick)(struct sl_server *server); /* about once a second */
+    /* Around a change of the configuration: after `pause` nothing of the run may be used until `resume`, which begins
+     * again with the same parts. Not called after an error between them, after which `end` is. */
+    void (*pause)(struct sl_server *server);
+    void (*resume)(struct sl_server *server);
+    /* The run is about to end: `session` is not used any more after it has returned. Without the delivery lock. */
+    void (*leave)(struct sl_server *server);
     /* The run has ended with this status. The parts are not used any more. */
     void (*end)(struct sl_server *server, int status);
   } * calls;

@@ -4,6 +4,7 @@
 #include "base/processor.h"
 #include "execute/devices.h"
 #include "input/feed.h"
+#include "input/follow.h"
 #include "observe/checks.h"
 #include "records/records.h"
 #include "zmq/message.h"
@@ -241,16 +242,33 @@ static int set_devices(struct sl_setup *s, const char *key, const char *value, c
   return status;
 }
 
-/* Removes the settings of the runtime and of the device from the overrides and applies them. */
-static int take_settings(struct sl_setup *s, struct sl_override *sets, uint32_t *count) {
+/* 1 if a text KEY=VALUE of the list sets this value. */
+static int is_set(const char *const *texts, const struct sl_override *set) {
+  const size_t length = strlen(set->key);
+  for (; texts && *texts; texts++)
+    if (strncmp(*texts, set->key, length) == 0 && (*texts)[length] == '=' &&
+        strcmp(*texts + length + 1, set->value) == 0)
+      return 1;
+  return 0;
+}
+
+/* Removes the settings of the runtime and of the device from the overrides and applies them. For a new configuration of
+ * a run they must be among `before`. */
+static int take_settings(struct sl_setup *s, const char *const *before, int is_change, struct sl_override *sets,
+                         uint32_t *count) {
   uint32_t kept = 0;
   int status = SL_OK;
   for (uint32_t i = 0; i < *count; i++) {
     const int of_runtime = strncmp(sets[i].key, "runtime.", 8) == 0;
     const char *key = of_runtime ? sets[i].key + 8 : device_setting(s, sets[i].key);
     char reason[256] = "";
-    const int refused = of_runtime ? set_runtime(s, key, sets[i].value, reason, sizeof reason) < 0
-                                   : key && set_devices(s, key, sets[i].value, reason, sizeof reason) < 0;
+    int refused = 0;
+    if (key && is_change)
+      refused = !is_set(before, &sets[i]);
+    else if (key)
+      refused = (of_runtime ? set_runtime(s, key, sets[i].value, reason, sizeof reason)
+                            : set_devices(s, key, sets[i].value, reason, sizeof reason)) < 0;
+    if (refused && is_change) snprintf(reason, sizeof reason, "settings of runtime and device stay during a run");
     if (refused) {
       sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--set %s=%s: %s", sets[i].key, sets[i].value, reason);
       status = SL_EGRAPH;
@@ -315,21 +333,26 @@ static void limit_source(struct sl_setup *s) {
   events->number = (double)s->options.events;
 }
 
-int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
+int sl_options_read_input(struct sl_setup *s, struct sl_input_head *begin) {
+  s->first_input = s->options.follow        ? sl_follow_first(s->options.follow)->path
+                   : s->options.input_paths ? s->options.input_paths[0]
+                                            : NULL;
+  const char *path = s->is_received ? s->received_paths[0] : s->first_input;
+  return path && sl_input_head_read(begin, path, !s->options.inspect_only) < 0 ? SL_ENOMEM : SL_OK;
+}
+
+int sl_options_open_graph(struct sl_setup *s, const struct sl_input_head *begin, const struct sl_options *before) {
   const struct sl_options *o = &s->options;
-  const char *input = s->input_path;
+  const char *input = s->first_input;
   int input_is_refused = 0;
-  const struct sl_input_head *begin = &files->begin;
   const int takes_arrays = o->feed && sl_feed_is_arrays(o->feed);
   struct sl_override *sets = NULL, *uses = NULL;
   uint32_t set_count = 0, use_count = 0;
   int status = split_overrides(o->sets, "--set", "write --set NODE.PROPERTY=VALUE or --set PARAMETER=VALUE",
                                s->diagnostics, &sets, &set_count);
-  if (status == SL_OK) status = take_settings(s, sets, &set_count);
+  if (status == SL_OK) status = take_settings(s, before ? before->sets : NULL, before != NULL, sets, &set_count);
   if (status == SL_OK)
     status = split_overrides(o->uses, "--use", "write --use NODE=PLUGIN.ALGORITHM", s->diagnostics, &uses, &use_count);
-  const char *path = s->is_received ? s->received_paths[0] : input;
-  if (status == SL_OK && input && sl_input_head_read(&files->begin, path, !o->inspect_only) < 0) status = SL_ENOMEM;
   if (status == SL_OK) {
     const struct sl_graph_request request = {.path = o->graph_path,
                                              .text = o->graph_text,

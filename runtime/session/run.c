@@ -135,6 +135,7 @@ static int open_metrics(struct sl_session *sn) {
   sn->metrics.order = &sn->order;
   sn->metrics.energy = &sn->energy;
   sn->metrics.zmq = &sn->zmq;
+  sn->metrics.configurations = &sn->configurations;
   const int status = sl_metrics_open(&sn->metrics, sn->setup.options.server != NULL);
   if (sn->metrics.is_open) sl_observers_add(&sn->observers, &sl_metrics_observer, &sn->metrics);
   return status;
@@ -167,8 +168,10 @@ static int begin_server(struct sl_session *sn) {
 
 static void end_server(struct sl_session *sn, int status) {
   struct sl_server *server = sn->setup.options.server;
+  if (!server) return;
+  server->calls->leave(server);
   pthread_mutex_lock(&sn->delivery.lock);
-  if (server) server->calls->end(server, status);
+  server->calls->end(server, status);
   pthread_mutex_unlock(&sn->delivery.lock);
 }
 
@@ -191,7 +194,7 @@ static int open_files(struct sl_session *sn) {
   (void)refuse(sn, status);
   if (status == SL_OK) {
     status = open_source(sn);
-    sl_input_head_close(&sn->files.begin);
+    sl_input_head_close_pipe(&sn->files.begin);
   }
   if (status == SL_OK) status = refuse(sn, sl_sinks_begin(&sn->sinks, main_slot));
   if (status == SL_OK) status = refuse(sn, sl_files_check_output(&sn->files));
@@ -217,6 +220,34 @@ static uint64_t end_times(struct sl_session *sn) {
   return end_ns;
 }
 
+/* Adds the last configuration to the list. */
+static int end_configurations(struct sl_session *sn) {
+  struct sl_summary *sum = &sn->statistics.summary;
+  const struct sl_configuration_results results = {
+      .graph_digest = sum->graph_digest, .events = sum->events, .error_events = sum->error_events};
+  const int status = sl_configurations_end(&sn->configurations, &results, NULL);
+  sum->configurations = sn->configurations.at;
+  sum->configuration_count = sn->configurations.count;
+  return status;
+}
+
+/* Ends a run after a failed exchange of the configuration: there are no slots, and no results since. */
+static int end_failed(struct sl_session *sn, int status) {
+  struct sl_summary *sum = &sn->statistics.summary;
+  stop_ticker(sn);
+  sl_zmq_stop_inputs(&sn->zmq);
+  sl_source_close(&sn->setup, NULL);
+  sum->events = sn->delivery.events;
+  sum->error_events = sn->delivery.error_events;
+  sum->configurations = sn->configurations.at;
+  sum->configuration_count = sn->configurations.count;
+  sum->failed = 1;
+  end_server(sn, status);
+  (void)sl_trace_close(&sn->trace, &sn->files);
+  if (sn->setup.options.feed) sl_feed_over(sn->setup.options.feed);
+  return status;
+}
+
 static int end_run(struct sl_session *sn, int status, const struct sl_repeated *repeated) {
   const struct sl_setup *s = &sn->setup;
   struct sl_summary *sum = &sn->statistics.summary;
@@ -236,6 +267,7 @@ static int end_run(struct sl_session *sn, int status, const struct sl_repeated *
     status = sl_checkpoint_write(&sn->checkpoint, sn->files.is_interrupted ? SL_RUN_STOPPED : SL_RUN_ENDED);
   if (status == SL_OK && sn->files.is_interrupted) status = SL_EINTERRUPTED;
   sl_sinks_end(&sn->sinks);
+  sl_source_close(&sn->setup, NULL);
   sl_outputs_settle(&sn->outputs);
   sl_span_add(&sn->slots[0], sl_activity_name(SL_ACTIVITY_FINISH), scope.begin_ns, sl_activity_settle(&sn->slots[0]),
               NULL, 0);
@@ -243,10 +275,11 @@ static int end_run(struct sl_session *sn, int status, const struct sl_repeated *
   sum->interrupted = status == SL_EINTERRUPTED;
   sum->failed = status < 0 && status != SL_EINTERRUPTED;
   end_server(sn, status);
+  const int listed = end_configurations(sn);
   sl_metrics_close(&sn->metrics);
   const int traced = sl_trace_close(&sn->trace, &sn->files);
   if (s->options.feed) sl_feed_over(s->options.feed);
-  return status == SL_OK ? traced : status;
+  return status < 0 ? status : traced < 0 ? traced : listed;
 }
 
 static void open_energy(struct sl_session *sn) {
@@ -267,6 +300,18 @@ static int end_complete(struct sl_session *sn) {
   return end_run(sn, status, &none);
 }
 
+/* Runs the slices of the source, under one configuration after another. */
+static int run_configurations(struct sl_session *sn) {
+  int status = 1;
+  sl_reload_begin(sn);
+  while (status > 0) {
+    status = sl_run_source(sn->slots, &sn->reading);
+    if (status == SL_OK) status = sl_reload_exchange(sn);
+  }
+  sl_reload_end(sn);
+  return status;
+}
+
 static int run(struct sl_session *sn) {
   struct sl_repeated repeated = {0};
   sn->setup.begin_ns = sl_now_ns();
@@ -277,11 +322,10 @@ static int run(struct sl_session *sn) {
   if (sn->checkpoint.is_complete) return end_complete(sn);
   int status = open_files(sn);
   sl_energy_begin(&sn->energy);
-  if (status == SL_OK)
-    status = sn->setup.repeat > 1 ? run_repeats(sn, &repeated) : sl_run_source(sn->slots, &sn->reading);
+  if (status == SL_OK) status = sn->setup.repeat > 1 ? run_repeats(sn, &repeated) : run_configurations(sn);
   if (status == SL_OK) status = sn->reading.status;
   if (sn->setup.repeat <= 1) sl_energy_end(&sn->energy, sn->delivery.events);
-  return end_run(sn, status, &repeated);
+  return sn->reload.has_failed ? end_failed(sn, status) : end_run(sn, status, &repeated);
 }
 
 int sl_session_run(struct sl_session *sn) {

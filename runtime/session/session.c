@@ -24,72 +24,37 @@
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-static int open_slots(struct sl_session *sn) {
-  struct sl_setup *s = &sn->setup;
-  const struct sl_slot_parts parts = {&sn->order, &sn->delivery, &sn->history, &sn->replan, &sn->observers};
-  sn->slots = calloc(s->slot_count, sizeof *sn->slots);
-  if (!sn->slots) return SL_ENOMEM;
-  for (uint32_t i = 0; i < s->slot_count; i++) {
-    const int status = sl_slot_open(s, &parts, &sn->slots[i], i);
-    if (status == SL_ENOMEM)
-      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "use fewer slots or a smaller --slice-events",
-                  "slot %u of %u: no memory for an arena of %llu bytes and an input of %llu bytes", i, s->slot_count,
-                  (unsigned long long)s->layout->arena_bytes, (unsigned long long)s->layout->input_bytes);
-    else if (status < 0)
-      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "slot %u of %u could not be opened: %s", i, s->slot_count,
-                  s->backend->error(sn->slots[i].device));
-    if (status < 0) return status;
-  }
-  return sl_traffic_open(&sn->traffic, s, sn->slots);
-}
-
 /* Opens the graph and enters its files. */
 static int open_graph(struct sl_session *sn) {
   struct sl_setup *s = &sn->setup;
   int status = sl_options_check(s);
   if (status == SL_OK) status = sl_files_find(&sn->files);
   if (status == SL_OK) status = sl_files_check(&sn->files);
-  s->input_path = s->options.follow        ? sl_follow_first(s->options.follow)->path
-                  : s->options.input_paths ? s->options.input_paths[0]
-                                           : NULL;
   if (status == SL_OK) status = sl_options_open_devices(s);
   if (status == SL_OK && s->is_received)
     status = sl_zmq_open_inputs(&sn->zmq, s->options.input_paths, s->options.senders, s->options.until_idle,
                                 &s->received_paths, &s->received_names);
-  if (status == SL_OK) status = sl_options_open_graph(s, &sn->files);
+  if (status == SL_OK) status = sl_options_read_input(s, &sn->files.begin);
+  if (status == SL_OK) status = sl_options_open_graph(s, &sn->files.begin, NULL);
   if (status == SL_OK) status = sl_files_check_graph(&sn->files);
   if (status == SL_OK) status = sl_options_check_effects(s);
   sl_times_opened(&sn->times, SL_OPENING_GRAPH);
   return status == SL_OK ? sl_options_choose_slice_events(s) : status;
 }
 
-/* The first bytes of the input are not needed any more; a pipe stays open. */
-static void forget_input(struct sl_session *sn) {
-  struct sl_setup *s = &sn->setup;
-  for (uint32_t n = 0; n < s->graph->node_count; n++) {
-    s->contexts[n].services.input_path = NULL;
-    s->contexts[n].services.input_bytes = NULL;
-    s->contexts[n].services.input_count = 0;
-  }
-  if (sn->files.begin.pipe < 0) sl_input_head_close(&sn->files.begin);
-}
-
 /* Makes the memory plan and the constants. */
 static int open_setup(struct sl_session *sn) {
   struct sl_setup *s = &sn->setup;
-  s->contexts = calloc(s->graph->node_count + 1, sizeof *s->contexts);
-  if (!s->contexts) return SL_ENOMEM;
-  if (s->received_paths) s->input_path = s->received_paths[0];
-  s->input_bytes = s->input_path ? sn->files.begin.bytes : NULL;
-  s->input_count = s->input_path ? sn->files.begin.count : 0;
-  for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
-  int status = sl_properties_check(s);
+  sl_parts_give_input(s, &sn->files.begin);
+  int status = sl_services_open(s);
+  if (status == SL_OK) status = sl_properties_check(s);
   if (status == SL_OK) status = sl_setup_lay_out(s, s->slice_events, NULL, s->diagnostics, &s->layout);
   if (status == SL_OK) status = sl_setup_open_tables(s);
+  if (status == SL_OK) status = sl_setup_open_source(s);
   sl_times_opened(&sn->times, SL_OPENING_PLAN);
   if (status == SL_OK) status = sl_constants_make(s);
   if (status == SL_OK) status = sl_nodes_prepare(s);
-  forget_input(sn);
+  sl_parts_take_input(s);
   sl_times_opened(&sn->times, SL_OPENING_CONSTANTS);
   return status == SL_OK ? sl_fit(s) : status;
 }
@@ -97,30 +62,12 @@ static int open_setup(struct sl_session *sn) {
 /* Opens the parts of the session. */
 static int open_parts(struct sl_session *sn) {
   struct sl_setup *s = &sn->setup;
-  const struct sl_summary_parts parts = {.setup = s,
-                                         .slots = (const struct sl_slot *const *)&sn->slots,
-                                         .reading = &sn->reading,
-                                         .delivery = &sn->delivery,
-                                         .history = &sn->history,
-                                         .replan = &sn->replan,
-                                         .times = &sn->times,
-                                         .traffic = &sn->traffic,
-                                         .outputs = &sn->outputs,
-                                         .rotation = &sn->rotation};
-  int status = sl_identity_open(&sn->identity, s);
-  if (status == SL_OK) status = sl_overflow_history_open(&sn->history, s);
-  if (status == SL_OK) sl_replan_open(&sn->replan, s, &sn->history);
-  if (status == SL_OK) status = sl_outputs_open(&sn->outputs, s, &sn->identity);
-  if (status == SL_OK) status = sl_sinks_open(&sn->sinks, s);
-  if (status == SL_OK && s->options.draws) status = sl_drawings_open(&sn->drawings, s, &sn->identity);
-  if (status == SL_OK) status = sl_rotation_open(&sn->rotation);
-  if (status == SL_OK) status = sl_delivery_open(&sn->delivery, s);
+  int status = sl_rotation_open(&sn->rotation);
+  if (status == SL_OK) status = sl_parts_open(sn);
   if (status == SL_OK) status = sl_checkpoint_open(&sn->checkpoint);
-  if (status == SL_OK) status = sl_times_open(&sn->times, s);
-  if (status == SL_OK) status = sl_summary_open(&sn->statistics, &parts);
   sl_times_opened(&sn->times, SL_OPENING_PLAN);
   if (status == SL_OK) status = sl_order_open(&sn->order, s);
-  if (status == SL_OK && !s->options.inspect_only) status = open_slots(sn);
+  if (status == SL_OK && !s->options.inspect_only) status = sl_parts_open_slots(sn);
   if (status == SL_OK) status = sl_setup_open_workers(s);
   sl_times_opened(&sn->times, SL_OPENING_MEMORY);
   return status;
@@ -149,6 +96,7 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   s->families = 1;
   s->options = *options;
   if (options->server) s->options.draws = 1;
+  sn->reload.options = s->options;
   s->diagnostics = d;
   s->files = &sn->files;
   s->output_calls = &sl_files_output;
@@ -165,6 +113,7 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
                                           .rotation = &sn->rotation,
                                           .outputs = &sn->outputs,
                                           .delivery = &sn->delivery,
+                                          .configurations = &sn->configurations,
                                           .reading = &sn->reading};
   sn->files.stopped = sn->zmq.stopped = &sn->order.stopped;
   sn->files.zmq = &sn->zmq;
@@ -182,6 +131,8 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   pthread_mutex_init(&sn->times.lock, NULL);
   pthread_mutex_init(&sn->energy.lock, NULL);
   pthread_mutex_init(&sn->delivery.lock, NULL);
+  pthread_mutex_init(&sn->reload.lock, NULL);
+  pthread_mutex_init(&sn->reload.checking, NULL);
   pthread_condattr_t by_monotonic_clock;
   pthread_condattr_init(&by_monotonic_clock);
   pthread_condattr_setclock(&by_monotonic_clock, CLOCK_MONOTONIC);
@@ -226,35 +177,28 @@ SL_ANY_PROCESSOR int sl_session_open(const struct sl_options *options, struct sl
   return SL_OK;
 }
 
-static void close_slots(struct sl_session *sn) {
-  struct sl_setup *s = &sn->setup;
-  for (uint32_t i = 0; sn->slots && i < s->slot_count; i++) sl_slot_close(&sn->slots[i]);
-  for (uint64_t i = 0; i < sn->reading.kept_count; i++) sl_input_close(s, &sn->reading.kept[i]);
-  free(sn->slots);
-  free(sn->reading.kept);
-}
-
 void sl_session_close(struct sl_session *sn) {
   SL_IN_C_LOCALE();
   if (!sn) return;
   struct sl_setup *s = &sn->setup;
-  sl_traffic_close(&sn->traffic);
-  close_slots(sn);
+  sl_parts_close_slots(sn);
+  for (uint64_t i = 0; i < sn->reading.kept_count; i++) sl_input_close(s, &sn->reading.kept[i]);
+  free(sn->reading.kept);
   sl_setup_close_tables(s);
-  sl_outputs_close(&sn->outputs);
-  sl_drawings_close(&sn->drawings);
-  sl_sinks_close(&sn->sinks);
-  sl_delivery_close(&sn->delivery);
+  sl_parts_close(sn);
+  sl_event_errors_close(&sn->delivery);
   sl_report_close(&sn->report);
-  sl_identity_close(&sn->identity);
-  sl_replan_close(&sn->replan);
-  sl_overflow_history_close(&sn->history);
-  sl_summary_close(&sn->statistics);
+  sl_configurations_close(&sn->configurations);
   sl_timestamps_close(&sn->timestamps);
   sl_times_close(&sn->times);
   sl_order_close(&sn->order);
+  sl_workers_free(s->workers);
+  free(s->source_args);
+  free(s->source_fields);
   sl_layout_free(s->layout);
   sl_graph_free(s->graph);
+  sl_graph_free(s->source_graph);
+  sl_reload_texts_free(&sn->reload.texts);
   sl_registry_close(&s->registry);
   sl_devices_close(s);
   pthread_mutex_destroy(&sn->reading.lock);
@@ -267,6 +211,8 @@ void sl_session_close(struct sl_session *sn) {
   pthread_mutex_destroy(&sn->times.lock);
   pthread_mutex_destroy(&sn->energy.lock);
   pthread_mutex_destroy(&sn->delivery.lock);
+  pthread_mutex_destroy(&sn->reload.lock);
+  pthread_mutex_destroy(&sn->reload.checking);
   pthread_cond_destroy(&sn->ticker.wake);
   sl_files_close(&sn->files);
   sl_rotation_close(&sn->rotation);
@@ -297,6 +243,8 @@ const struct sl_setup *sl_session_setup(const struct sl_session *sn) { return &s
 
 const struct sl_options *sl_session_options(const struct sl_session *sn) { return &sn->setup.options; }
 
+const struct sl_options *sl_session_options_given(const struct sl_session *sn) { return &sn->reload.options; }
+
 const struct sl_graph *sl_session_graph(const struct sl_session *sn) { return sn->setup.graph; }
 
 const struct sl_layout *sl_session_layout(const struct sl_session *sn) {
@@ -309,9 +257,13 @@ int sl_session_write_budgets(const struct sl_session *sn, FILE *file) {
   return sl_replan_write_budgets(&sn->replan, sn->statistics.summary.events, file);
 }
 
-const char *sl_session_sink_lines(const struct sl_session *sn, uint32_t node) { return sn->sinks.lines[node]; }
+const char *sl_session_sink_lines(const struct sl_session *sn, uint32_t node) {
+  return sn->sinks.lines ? sn->sinks.lines[node] : NULL;
+}
 
-const char *sl_session_sink_json(const struct sl_session *sn, uint32_t node) { return sn->sinks.json[node]; }
+const char *sl_session_sink_json(const struct sl_session *sn, uint32_t node) {
+  return sn->sinks.json ? sn->sinks.json[node] : NULL;
+}
 
 struct sl_drawings *sl_session_drawings(struct sl_session *sn) {
   return sn->drawings.setup ? &sn->drawings : NULL;

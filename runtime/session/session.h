@@ -1,5 +1,6 @@
-/* session.h: all parts of a run. Only session.c, which opens and closes them, and run.c, which runs them, include this
- * header. Each part has a header of its own and uses only the parts that it needs.
+/* session.h: all parts of a run. Only the files of this folder that open and close them (session.c, parts.c), run them
+ * (run.c) and exchange their configuration (reload.c) include this header. Each part has a header of its own and uses
+ * only the parts that it needs.
  */
 #ifndef SL_SESSION_H
 #define SL_SESSION_H
@@ -19,6 +20,7 @@
 #include "observe/trace.h"
 #include "observe/traffic.h"
 #include "results/checkpoint.h"
+#include "results/configurations.h"
 #include "results/drawings.h"
 #include "results/files.h"
 #include "results/identity.h"
@@ -26,6 +28,7 @@
 #include "results/report_file.h"
 #include "results/rotation.h"
 #include "results/sinks.h"
+#include "session/options.h"
 #include "zmq/hub.h"
 
 /* A thread that flushes sinks and files about once a second. */
@@ -33,6 +36,25 @@ struct sl_ticker {
   struct sl_thread thread;
   pthread_cond_t wake;
   int ended;
+};
+
+struct sl_candidate;
+
+/* Copies of the texts of a change that options refer to. */
+struct sl_reload_texts {
+  char *graph_text;
+  char **sets, **uses; /* NULL-terminated */
+};
+
+/* Changes of the configuration. */
+struct sl_reloading {
+  struct sl_options options;    /* as the session was opened */
+  pthread_mutex_t checking;     /* held while a change is checked */
+  pthread_mutex_t lock;         /* protects what follows */
+  struct sl_candidate *pending; /* a checked configuration that has not taken effect, or NULL */
+  int is_possible;              /* the run reads slices */
+  int has_failed;               /* a change has failed and left parts of the session closed: the run ends */
+  struct sl_reload_texts texts; /* of the present configuration, in its options */
 };
 
 struct sl_session {
@@ -55,6 +77,8 @@ struct sl_session {
   struct sl_rotation rotation;
   struct sl_checkpoint checkpoint;
   struct sl_report_file report;
+  struct sl_configurations configurations;
+  struct sl_reloading reload;
 
   /* observe/ */
   struct sl_observers observers;
@@ -69,5 +93,22 @@ struct sl_session {
   struct sl_ticker ticker;
   struct sl_zmq zmq;
 };
+
+/* parts.c: the parts of one configuration. Around calls of its plugins, the setup has the first bytes of the input. */
+void sl_parts_give_input(struct sl_setup *s, const struct sl_input_head *begin);
+void sl_parts_take_input(struct sl_setup *s);
+int sl_parts_open(struct sl_session *sn);
+void sl_parts_close(struct sl_session *sn);
+int sl_parts_open_slots(struct sl_session *sn);
+void sl_parts_close_slots(struct sl_session *sn);
+
+/* reload.c: from now on sl_session_reload is possible. */
+void sl_reload_begin(struct sl_session *sn);
+/* When no slice is in flight: exchanges the configuration if a change is pending and the run goes on. Returns 1 if the
+ * run continues; 0 at its end, after which no change is possible; or an error. */
+int sl_reload_exchange(struct sl_session *sn);
+/* The run has ended: no change is possible any more. */
+void sl_reload_end(struct sl_session *sn);
+void sl_reload_texts_free(struct sl_reload_texts *texts);
 
 #endif

@@ -186,7 +186,7 @@ void *trial_source_open(const struct sl_session *s, char *reason, size_t reason_
   const struct sl_inputs inputs = {o->input_paths, count, 0, o->input_paths, NULL};
   void *state = test_allocate(source->algorithm->state_size + 1u, 1);
   const struct sl_source *functions = source->algorithm->source;
-  const struct sl_services *services = &sl_session_setup(s)->contexts[sl_session_graph(s)->source].services;
+  const struct sl_services *services = &sl_session_setup(s)->contexts[sl_session_graph(s)->source]->services;
   const int status =
       functions->open ? functions->open(state, services, sl_session_setup(s)->source_args, &inputs) : SL_OK;
   if (status == SL_OK) return state;

@@ -90,7 +90,7 @@ static struct trial_outcome *fill(struct reading *r, uint32_t events_max) {
   const struct sl_session *s = r->run->session;
   struct sl_fill fill = {.events_max = events_max, .events = r->events};
   const int status =
-      r->algorithm->source->fill(r->state, &sl_session_setup(s)->contexts[r->run->node].services, r->args, &fill);
+      r->algorithm->source->fill(r->state, &sl_session_setup(s)->contexts[r->run->node]->services, r->args, &fill);
   if (status < 0) sl_child_wrong(r->log, "fill returned %d (%s)", status, sl_error_text(status));
   if (fill.event_count > events_max)
     sl_child_wrong(r->log, "fill made %u events, but at most %u were requested", fill.event_count, events_max);

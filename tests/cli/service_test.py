@@ -15,14 +15,18 @@ checks = Checks()
 COUNTS = ROOT / "graphs/velo_counts.yaml"
 
 
-def messages_of(name, seconds, *arguments, stop=None):
-    """Runs the command with a socket of this name; returns its exit status and the (time, message) it has sent."""
+def messages_of(name, seconds, *arguments, stop=None, at=()):
+    """Runs the command with a socket of this name; returns its exit status and the (time, message) it has sent. `at`: functions that
+    are called with the process after one second, two and so on."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as service:
         service.bind(name.replace("@", "\0", 1))
         service.settimeout(0.1)
         process = subprocess.Popen([SLUICE, "run", *map(str, arguments), "--quiet"], env={**os.environ, "NOTIFY_SOCKET": name}, stderr=subprocess.PIPE, text=True)
         found, begin, is_stopped = [], time.monotonic(), False
+        left = list(at)
         while process.poll() is None and time.monotonic() - begin < 60:
+            if left and time.monotonic() - begin > 1 + len(at) - len(left):
+                left.pop(0)(process)
             if stop and not is_stopped and time.monotonic() - begin > seconds:
                 is_stopped = True
                 process.send_signal(stop)
@@ -37,6 +41,14 @@ def messages_of(name, seconds, *arguments, stop=None):
         except BlockingIOError:
             pass
         return process.wait(), found, process.communicate()[1]
+
+
+def reloaded(name, graph, *arguments):
+    """messages_of a run with two requests to reload, the second with a wrong graph."""
+    def spoil(process):
+        Path(graph).write_text(Path(graph).read_text() + "wrong: 1\n")
+        process.send_signal(signal.SIGUSR1)
+    return messages_of(name, 5, graph, *arguments, stop=signal.SIGTERM, at=(lambda process: None, lambda process: process.send_signal(signal.SIGUSR1), spoil))
 
 
 def is_watched(found, seconds):
@@ -59,6 +71,15 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(status == 143 and any("20 events, 0 with errors" in text for text in texts), f"the status counts events: {texts[-3:]}")
     checks.that(is_watched(found, 3), "an idle run is alive")
     checks.that(texts[-1].startswith("STOPPING=1\n") and "interrupted" in texts[-1], f"the end is announced: {texts[-1:]}")
+
+    Path("counts.yaml").write_text(f"sluice: 1\ninclude: [{COUNTS}]\n")
+    status, found, text = reloaded(f"{folder}/again", "counts.yaml", "--follow", "in", "--pattern", "*.mdf")
+    texts = [text for _, text in found]
+    begins = [i for i, text in enumerate(texts) if text.startswith("RELOADING=1\nMONOTONIC_USEC=")]
+    ends = [i for i, text in enumerate(texts) if text.startswith("READY=1\n") and i > 0]
+    checks.that(status == 143 and len(begins) == 2 and all(any(b < e for e in ends) for b in begins), f"each reload is announced, and its end: {texts}")
+    checks.that(all(0 <= time.monotonic() - int(texts[i].split("MONOTONIC_USEC=")[1].split()[0]) / 1e6 < 60 for i in begins), "with the time of its begin")
+    checks.that(any("refused" in text for text in texts) and "counts.yaml:3:1: error:" in text, f"a wrong graph is refused: {text}")
 
     status, found, text = messages_of(f"{folder}/other", 0, COUNTS, "-i", "events.mdf")
     checks.that(status == 0 and found[0][1].startswith("READY=1") and found[-1][1] == "STOPPING=1\nSTATUS=ok", "a run over files")

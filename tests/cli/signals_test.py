@@ -14,7 +14,7 @@ from pathlib import Path
 
 from common import ROOT, Checks
 
-STOPPING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
+STOPPING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR2, signal.SIGXCPU)
 SECONDS = 60
 checks = Checks()
 check = checks.that

@@ -5,6 +5,7 @@
  *   locale_program LOCALE POINT FOLDER GRAPHS EXAMPLE_PLUGIN GENERIC_PLUGIN
  */
 #define _GNU_SOURCE
+#include <sluice/planner.h>
 #include <sluice/sluice.h>
 #include <sluice/testing.h>
 

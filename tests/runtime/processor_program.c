@@ -1,5 +1,6 @@
 /* processor_program.c: calls each function that a program can call first, on a processor without the instructions of
  * this build, and prints the return values and messages. processor_test.py runs it on an emulated processor. */
+#include <sluice/planner.h>
 #include <sluice/sluice.h>
 #include <sluice/testing.h>
 

@@ -134,6 +134,41 @@ def alarms():
     check(run.stop() == 143, "end")
 
 
+def post(run, body, headers=BEARER):
+    code, _, answer = run.ask("/config", method="POST", headers=headers, body=body if isinstance(body, (str, bytes)) else json.dumps(body))
+    return code, json.loads(answer)
+
+
+def changes():
+    write_token()
+    run = Served(*TRIGGER, *ENDLESS, "--slice-events", "8", "--token-file", "token", "--json", "changed.json")
+    first = run.wait_for(lambda s: s["events"] > 0)
+    check(post(run, {"sets": []}, {})[0] == 401, "a change needs the token")
+    wrong = (({"sets": ["Hlt1TrackMVA.alpha=x"]}, "alpha"), ({"sets": ["Hlt1TrackMVB.alpha=1"]}, "Hlt1TrackMVB"), ({"sets": ["raw.seed=2"]}, "source cannot change"),
+             ({"set": []}, "sets"), ({"sets": "x"}, "sets"), ("{", "node content"), ("", "empty"), ("sluice: 1\nnodes: { a: { use: x.y } }\noutputs: [a]\n", "x.y"),
+             ({"with": ["absent.yaml"]}, "absent.yaml"))
+    for body, text in wrong:
+        code, answer = post(run, body)
+        check(code == 409 and text in json.dumps(answer["errors"]), f"a wrong change is refused with its reason: {str(body)[:40]}: {json.dumps(answer)[:200]}")
+    code, answer = post(run, "sluice: 1\nnodes:\n  raw: { use: sim.source, set: { sed: 1 } }\noutputs: [raw]\n")
+    check(code == 409 and answer["errors"][0]["file"] == "POST /config" and answer["errors"][0]["line"] == 3 and answer["errors"][0]["column"] > 1, "with line and column")
+    check(run.status()["graph"]["digest"] == first["graph"]["digest"] and len(run.status()["configurations"]) == 1, "a wrong change changes nothing")
+    code, answer = post(run, {"sets": ["Hlt1TrackMVA.alpha=500"]})
+    check(code == 200 and answer["ok"], f"a right one is taken: {answer}")
+    second = run.wait_for(lambda s: len(s["configurations"]) == 2 and s["configurations"][1]["events"] > 0)
+    check(second and second["graph"]["digest"] != first["graph"]["digest"] and second["configurations"][0]["digest"] == first["graph"]["digest"], "the page names both configurations")
+    check(second["events"] == sum(c["events"] for c in second["configurations"]), "their events add up")
+    graph = run.ask("/config.yaml")[2].decode()
+    check("alpha: 500" in graph, "/config.yaml is the new graph")
+    check(post(run, graph.replace("alpha: 500", "alpha: 600"))[0] == 200, "a whole graph is taken")
+    third = run.wait_for(lambda s: len(s["configurations"]) == 3)
+    check(third and "alpha: 600" in run.ask("/config.yaml")[2].decode() and third["state"] == "running", "it takes effect")
+    check(run.stop() == 143, "end")
+    ended = json.loads(Path("changed.json").read_text())
+    check([c["graph_digest"] for c in ended["configurations"]] == [c["digest"] for c in third["configurations"]], "the JSON of the run has the configurations")
+    check([c["changes"] for c in ended["configurations"]][1:] == [[f"Hlt1TrackMVA.alpha: {default_alpha()} -> 500"], ["Hlt1TrackMVA.alpha: 500 -> 600"]], "and what changed")
+
+
 class Flood(threading.Thread):
     """A client that asks as fast as it can until `ends`; `failed` counts answers other than 200."""
 
@@ -230,6 +265,7 @@ with tempfile.TemporaryDirectory() as folder:
     texts_of_a_run()
     access()
     alarms()
+    changes()
     many_clients()
     results_are_the_same()
     os.chdir("/")

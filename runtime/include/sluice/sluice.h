@@ -329,6 +329,22 @@ SL_API void sl_session_stop(struct sl_session *session);
 /* Ends sl_session_run early because of a signal, which the table, the report and messages name. */
 SL_API void sl_session_stop_by(struct sl_session *session, int signal_number);
 SL_API void sl_session_close(struct sl_session *session);
+
+/* Another configuration for a session that runs, as in struct sl_options; each member replaces the whole value of the
+ * options. NULL: the value with which the session was opened; files are read again. */
+struct sl_reload {
+  uint32_t size, reserved; /* sizeof(struct sl_reload) */
+  const char *graph_path, *graph_text;
+  size_t graph_text_bytes;
+  const char *const *sets, *const *uses, *const *with_paths;
+};
+/* Checks another configuration completely, and lets it take effect at the next slice boundary (docs/running.md). The
+ * texts are copied. Returns 0, or an error with all reasons in `d`, and nothing has changed. From any thread while
+ * sl_session_run runs, but not from its callbacks; SL_EINTERRUPTED: the run has not begun to read its input, or has
+ * read all of it. A second change replaces one that has not taken effect. It may not change the source, sinks, the
+ * slice size or settings of runtime and device, nor need more memory than the run may use; it needs options.rotate if a
+ * sink writes a regular file. Refused with options.race. */
+SL_API int sl_session_reload(struct sl_session *session, const struct sl_reload *change, struct sl_diagnostics *d);
 /* Registers a file that the program itself writes during the run, before sl_session_run; messages name it by `option`.
  * Both texts are borrowed until sl_session_close. Returns SL_EINVAL, with a message that names both files, if the
  * session reads or writes that file; SL_EINVAL too if it cannot be written. `appends`: the file is not replaced, so its
@@ -428,6 +444,12 @@ struct sl_error_summary {
   struct sl_event first;
   const char *first_file; /* input file of `first`; NULL: it is not of a file */
 };
+/* A configuration of the run: from its beginning, or from a call of sl_session_reload on. */
+struct sl_configuration_summary {
+  uint64_t graph_digest, first_event, events, error_events; /* first_event: number of events delivered before */
+  const char *changes; /* lines "NODE.PROPERTY: old -> new", since the configuration before; NULL: none */
+  const char *json;    /* these values and, except for the last one, outputs, totals and reports of sinks */
+};
 struct sl_summary {
   uint32_t size; /* sizeof(struct sl_summary) of the library; members beyond it do not exist */
   uint32_t reserved;
@@ -467,6 +489,10 @@ struct sl_summary {
   const struct sl_plan_change *plan_changes;
   const struct sl_energy_summary *energy; /* NULL unless options.energy or options.profile is set */
   const struct sl_follow_summary *follow; /* NULL unless options.follow is set */
+  /* In order; the last one is that of the end of the run. graph_digest, outputs, totals, nodes, budgets and
+   * plan_changes above are those of the last one, the other counts are of the whole run. */
+  const struct sl_configuration_summary *configurations;
+  uint32_t configuration_count, reserved_configurations;
 };
 /* Joins digests of runs over consecutive parts of an input (options.input_ranges): join(digest of A, digest of B,
  * events of B) is the digest of one run over A and then B. `events` is the number in the summary: it includes events
@@ -547,31 +573,6 @@ SL_API const struct sl_part *sl_index_parts(const struct sl_index *index, uint64
 /* {"parts": [{"path", "first_byte", "bytes", "first_record", "events", "bad_records"}], "events", "bad_records"} */
 SL_API int sl_index_write_json(const struct sl_index *index, FILE *file);
 SL_API void sl_index_close(struct sl_index *index);
-
-/* ---------------------------------------------------------------------------------------- the planner alone */
-
-/* Assigns offsets in one arena to buffers with known sizes and lifetimes. A problem is a CSV file with the columns id,
- * lower, upper, size and optionally alignment; a buffer is live in the steps [lower, upper). */
-struct sl_allocation;
-struct sl_allocation_summary {
-  uint64_t arena_bytes;       /* the highest end of a buffer */
-  uint64_t lower_bound_bytes; /* largest number of bytes live at once, including alignment gaps */
-  uint64_t least_bytes;       /* proved lower bound of any plan; at least lower_bound_bytes */
-  uint64_t steps;             /* steps of the search; 0: none was needed */
-  double seconds;
-  uint32_t buffers;
-  uint32_t optimal; /* 1: no plan has a smaller arena */
-};
-SL_API int sl_allocation_open(const char *csv_path, struct sl_diagnostics *d, struct sl_allocation **allocation);
-/* Searches a plan of at most `capacity_bytes` (0: the smallest). Stops when a plan is found or proved impossible, or
- * after `seconds` or `steps` (0: no such limit; if both are 0, a fixed number of steps); keeps the best plan found. A
- * checker that shares no code with the planner verifies the plan. */
-SL_API int sl_allocation_solve(struct sl_allocation *allocation, uint64_t capacity_bytes, double seconds,
-                               uint64_t steps, struct sl_diagnostics *d);
-SL_API struct sl_allocation_summary sl_allocation_summarize(const struct sl_allocation *allocation);
-SL_API void sl_allocation_write_csv(const struct sl_allocation *allocation, FILE *file); /* with a column `offset` */
-SL_API int sl_allocation_write_svg(const struct sl_allocation *allocation, FILE *file);
-SL_API void sl_allocation_close(struct sl_allocation *allocation);
 
 /* ------------------------------------------------------------------------------------------------- plugins */
 
