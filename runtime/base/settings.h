@@ -14,8 +14,8 @@ struct sl_differences {
   uint32_t count;
 };
 
-/* Compares two texts, which may be anything, in the order of the settings. A node that one text lacks is one difference,
- * "NODE.use". SL_ENOMEM on failure. */
+/* Compares two texts, which may be anything, in the order of the settings. A node that one text lacks is one
+ * difference, "NODE.use". SL_ENOMEM on failure. */
 int sl_settings_compare(const char *before, const char *now, struct sl_differences *differences);
 void sl_differences_close(struct sl_differences *d);
 

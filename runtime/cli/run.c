@@ -156,7 +156,7 @@ static int open_session(struct sl_options *options, struct sl_diagnostics *d, st
   return sl_session_open(options, d, session) == SL_OK;
 }
 
-/* What is opened before the session. */
+/* Opened before the session. */
 struct environment {
   struct sl_diagnostics *diagnostics;
   struct sl_follow *follow;

@@ -60,21 +60,16 @@ static void gather_views(struct sl_slot *slot, const struct sl_input *input, uin
 }
 
 /* Progress is the larger of two fractions: events of -n, bytes of the input. */
-static void note_progress(struct sl_delivery *d, const struct sl_options *o, const struct sl_input *input) {
-  const double of_events = o->events > 0 ? (double)d->events / (double)o->events : 0;
-  const double of_input = input->progress_total > 0 ? (double)input->progress_done / (double)input->progress_total : 0;
-  const int by_events = o->events > 0 && of_events >= of_input;
-  d->progress_done = by_events ? d->events : input->progress_done;
-  d->progress_total = by_events ? o->events : input->progress_total;
-}
-
 static void report_progress(struct sl_slot *slot, const struct sl_input *input) {
   const struct sl_options *o = &slot->setup->options;
   struct sl_delivery *d = slot->delivery;
-  note_progress(d, o, input);
-  if (!o->on_progress) return;
-  const uint64_t now = sl_now_ns();
-  if (now - d->last_progress_ns < 200000000u) return;
+  const double of_events = o->events > 0 ? (double)d->events / (double)o->events : 0;
+  const double of_input = input->progress_total > 0 ? (double)input->progress_done / (double)input->progress_total : 0;
+  const int by_events = o->events > 0 && of_events >= of_input;
+  const uint64_t now = o->on_progress ? sl_now_ns() : 0;
+  d->progress_done = by_events ? d->events : input->progress_done;
+  d->progress_total = by_events ? o->events : input->progress_total;
+  if (!o->on_progress || now - d->last_progress_ns < 200000000u) return;
   d->last_progress_ns = now;
   const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_CALLBACKS);
   const locale_t users = sl_locale_begin_callback();

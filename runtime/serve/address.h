@@ -22,7 +22,7 @@ void sl_address_set_port(struct sl_address *a, uint16_t port);
 void sl_address_write_url(const struct sl_address *a, char *text, size_t size);
 
 enum { SL_TOKEN_MIN = 16, SL_TOKEN_MAX = 255 };
-/* Reads the token of a file that belongs to the user of the process and that nobody else can read or write. Blanks at
+/* Reads the token of a file that belongs to the user of the process and that no other user can read or write. Blanks at
  * its end do not count. Returns SL_EINVAL, with the reason. */
 int sl_token_read(const char *path, char token[SL_TOKEN_MAX + 1], char *reason, size_t reason_size);
 

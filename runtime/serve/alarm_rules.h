@@ -23,8 +23,8 @@ struct sl_alarm_rules {
 };
 
 /* Reads "errors=1%", "silent=60", "disk=5%", "disk=10GiB", "ratio=0.5..2", "rate:PATTERN=LOW..HIGHUNIT" (% or Hz; LOW
- * or HIGH may be left out) and "KIND=off". What is not given has its default; there is no default for rates. Returns
- * SL_EINVAL, reported, if a text is none of these. */
+ * or HIGH may be left out) and "KIND=off". Limits that are not given have their defaults; there is none for rates.
+ * Returns SL_EINVAL, reported, if a text is none of these. */
 int sl_alarm_rules_read(struct sl_alarm_rules *r, const char *const *texts, struct sl_diagnostics *d);
 void sl_alarm_rules_close(struct sl_alarm_rules *r);
 

@@ -1,5 +1,5 @@
 /* alarms.c: see alarms.h. An alarm begins when a limit is exceeded and ends when it is not. It is shown until it has
- * ended and was acknowledged, so that nobody misses an alarm that was short. If it begins again, it is no longer
+ * ended and was acknowledged, so that a short alarm is not missed. If it begins again, it is no longer
  * acknowledged. */
 #include "serve/alarms.h"
 

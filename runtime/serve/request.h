@@ -33,8 +33,8 @@ int sl_request_has_token(const char *header, const char *token);
  * browsers add to such requests, `host` the header Host; NULL if there is none. */
 int sl_request_is_same_origin(const char *origin, const char *host);
 
-/* Returns 1 if the header Host names this machine by an address or as localhost: a name could be that of another site,
- * whose pages a browser would let read the answer. */
+/* Returns 1 if the header Host names this machine by an address or as localhost: with a name, a page of
+ * another site could read the answer in a browser. */
 int sl_request_is_by_address(const char *host);
 
 #endif

@@ -7,7 +7,7 @@
 #include "results/files.h"
 #include "results/outputs.h"
 
-/* Parts of a session. What they hold changes while the run goes on, except with the delivery lock held. */
+/* Parts of a session. Their content changes while the run goes on, except with the delivery lock held. */
 struct sl_live {
   const struct sl_setup *setup;
   const struct sl_delivery *delivery;

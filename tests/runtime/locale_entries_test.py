@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADERS = ("planner.h", "sluice.h", "testing.h")
+HEADERS = ("inputs.h", "planner.h", "sluice.h", "testing.h")
 # Functions that neither format nor parse, directly or indirectly.
 PLAIN = set("""
     sl_diagnostics_count sl_diagnostics_errors sl_diagnostics_at sl_diagnostics_follow sl_diagnostics_free
