@@ -17,7 +17,8 @@ struct mass_hypothesis {
   const char *name;
   float mass;
 };
-#define MASS_HYPOTHESES(H)                H(e, ELECTRON_MASS) H(mu, MUON_MASS) H(pi, PION_MASS) H(K, KAON_MASS) H(p, PROTON_MASS)
+#define MASS_HYPOTHESES(H) H(e, ELECTRON_MASS) H(mu, MUON_MASS) H(pi, PION_MASS) H(K, KAON_MASS) H(p, PROTON_MASS)
+
 #define MASS_HYPOTHESIS_(name, mass)      {#name, mass},
 #define MASS_HYPOTHESIS_NAME_(name, mass) #name " "
 #define MASS_HYPOTHESIS_NAMES             MASS_HYPOTHESES(MASS_HYPOTHESIS_NAME_)
