@@ -303,7 +303,7 @@ static int compare(struct sl_session *sn, struct sl_candidate *c, struct sl_budg
 
 static int plan(struct sl_session *sn, struct sl_setup *s, const struct sl_budgets *budgets) {
   int status = lay_out(sn, s, budgets);
-  if (status < 0) return status;
+  if (status < 0 || !s->layout) return status;
   const int filled = check_source_fields(s);
   pthread_mutex_lock(&sn->delivery.lock);
   status = sl_fit_change(s, &sn->setup);

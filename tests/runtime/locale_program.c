@@ -168,6 +168,9 @@ static void run(void) {
   CALLED(sl_session_claim_output);
   need(s && sl_session_run(s) == SL_OK, "sl_session_run");
   CALLED(sl_session_run);
+  const struct sl_reload same = {.size = sizeof same};
+  need(s && sl_session_reload(s, &same, d) == SL_EINTERRUPTED, "sl_session_reload after the run");
+  CALLED(sl_session_reload);
   if (s) {
     need(sl_session_write_report(s) == SL_OK, "sl_session_write_report");
     CALLED(sl_session_write_report);
