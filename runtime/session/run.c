@@ -279,7 +279,7 @@ static int end_run(struct sl_session *sn, int status, const struct sl_repeated *
   sl_metrics_close(&sn->metrics);
   const int traced = sl_trace_close(&sn->trace, &sn->files);
   if (s->options.feed) sl_feed_over(s->options.feed);
-  return status < 0 ? status : traced < 0 ? traced : listed;
+  return status != SL_OK ? status : traced < 0 ? traced : listed;
 }
 
 static void open_energy(struct sl_session *sn) {
@@ -302,14 +302,14 @@ static int end_complete(struct sl_session *sn) {
 
 /* Runs the slices of the source, under one configuration after another. */
 static int run_configurations(struct sl_session *sn) {
-  int status = 1;
+  int status, changed;
   sl_reload_begin(sn);
-  while (status > 0) {
-    status = sl_run_source(sn->slots, &sn->reading);
-    if (status == SL_OK) status = sl_reload_exchange(sn);
-  }
+  do {
+    status = sl_run_source(sn->slots, &sn->reading); /* a callback of the program may end it with any value */
+    changed = status == SL_OK ? sl_reload_exchange(sn) : 0;
+  } while (changed > 0);
   sl_reload_end(sn);
-  return status;
+  return status == SL_OK ? changed : status;
 }
 
 static int run(struct sl_session *sn) {

@@ -93,9 +93,9 @@ static void each_event_has_one_configuration(void **state) {
   assert_int_equal(sum->configurations[2].graph_digest, sum->configurations[0].graph_digest);
   assert_int_not_equal(sum->configurations[1].graph_digest, sum->configurations[0].graph_digest);
   assert_string_equal(sum->configurations[1].changes,
-                      "outputs: [count.counted] -> [again.counted, count.counted]\nagain: new, rich.count_bytes\n");
+                      "again: new, rich.count_bytes\noutputs: [count.counted] -> [again.counted, count.counted]\n");
   assert_string_equal(sum->configurations[2].changes,
-                      "outputs: [again.counted, count.counted] -> [count.counted]\nagain: removed\n");
+                      "again: removed\noutputs: [again.counted, count.counted] -> [count.counted]\n");
   assert_non_null(strstr(sum->configurations[1].json, "\"port\": \"again\""));
   assert_int_equal(atomic_load(&released.count), EVENTS);
   assert_int_equal(atomic_load(&run.delivered), EVENTS);
