@@ -119,21 +119,31 @@ static int is_of_missing_node(const struct settings *other, const char *path) {
   return dot && strcmp(dot, ".use") != 0 && !has_node(other, path);
 }
 
+static int is_equal(const struct setting *a, const struct setting *b) {
+  return a->length == b->length && memcmp(a->value, b->value, a->length) == 0;
+}
+
+/* Adds a setting that only one text has; `others`: the settings of the other one. */
+static int add_one(struct sl_differences *d, const struct setting *setting, int is_new, const struct settings *others) {
+  if (is_of_missing_node(others, setting->path)) return SL_OK;
+  return add_difference(d, is_new ? NULL : setting, is_new ? setting : NULL);
+}
+
 /* Walks both sorted lists. */
 static int merge(const struct settings *before, const struct settings *now, struct sl_differences *d) {
   size_t b = 0, n = 0;
   int status = SL_OK;
-  while ((b < before->count || n < now->count) && status == SL_OK) {
-    const struct setting *one = b < before->count ? &before->at[b] : NULL, *other = n < now->count ? &now->at[n] : NULL;
-    const int order = !one ? 1 : !other ? -1 : compare(one, other);
-    const int is_equal =
-        order == 0 && one->length == other->length && memcmp(one->value, other->value, one->length) == 0;
-    const int is_left_out =
-        (order < 0 && is_of_missing_node(now, one->path)) || (order > 0 && is_of_missing_node(before, other->path));
-    if (!is_equal && !is_left_out) status = add_difference(d, order <= 0 ? one : NULL, order >= 0 ? other : NULL);
+  while (b < before->count && n < now->count && status == SL_OK) {
+    const struct setting *one = &before->at[b], *other = &now->at[n];
+    const int order = compare(one, other);
+    if (order < 0) status = add_one(d, one, 0, now);
+    if (order > 0) status = add_one(d, other, 1, before);
+    if (order == 0 && !is_equal(one, other)) status = add_difference(d, one, other);
     b += order <= 0;
     n += order >= 0;
   }
+  for (; b < before->count && status == SL_OK; b++) status = add_one(d, &before->at[b], 0, now);
+  for (; n < now->count && status == SL_OK; n++) status = add_one(d, &now->at[n], 1, before);
   return status;
 }
 

@@ -89,7 +89,6 @@ int sl_token_read(const char *path, char token[SL_TOKEN_MAX + 1], char *reason, 
              SL_TOKEN_MIN, SL_TOKEN_MAX);
     return SL_EINVAL;
   }
-  memcpy(token, text, (size_t)bytes);
-  token[bytes] = '\0';
+  snprintf(token, SL_TOKEN_MAX + 1, "%.*s", (int)bytes, text);
   return SL_OK;
 }
