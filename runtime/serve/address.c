@@ -6,6 +6,7 @@
 #include <sluice/plugin.h>
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,7 @@ int sl_token_read(const char *path, char token[SL_TOKEN_MAX + 1], char *reason, 
     snprintf(reason, reason_size, "others can read it: it must belong to the user of this process and have mode 600");
     return SL_EINVAL;
   }
-  while (bytes > 0 && memchr(" \t\r\n", text[bytes - 1], 4)) bytes--;
+  while (bytes > 0 && isspace((unsigned char)text[bytes - 1])) bytes--;
   int is_plain = bytes >= SL_TOKEN_MIN && bytes <= SL_TOKEN_MAX;
   for (ssize_t i = 0; i < bytes; i++) is_plain &= text[i] > ' ' && text[i] < 127;
   if (!is_plain) {
