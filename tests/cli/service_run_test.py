@@ -1,6 +1,6 @@
 """A service that runs for half an hour (at a push one minute) and is fed by a producer with pauses, bursts, damaged files and
-files of another kind; it is killed and continued, its configuration changes twice, and five clients and a browser (if there is
-one) look at its page. Every event is accounted for, the page answers all the time, and memory does not grow.
+files of another kind; it is killed and continued, its configuration changes twice, and five clients poll its page. Every event is
+accounted for, the page answers all the time, and memory does not grow.
 """
 import json
 import os
