@@ -172,7 +172,7 @@ def no_summaries(path, folder):
     index = json.dumps({"parts": [], "events": 0, "bad_records": 0})
     none = "it is not an object"
     for name, text, reason in (
-        ("broken.json", "{", "did not find expected"), ("cut.json", whole[:len(whole) // 2], "error: "), ("empty.json", "", none),
+        ("broken.json", "{", "did not find expected"), ("cut.json", whole[:len(whole) // 2], "error: "), ("empty.json", "", "it is empty"),
         ("list.json", "[1]", none), ("listed.json", f"[{whole}]", none), ("null.json", "null", none), ("number.json", "3", none),
         ("within_itself.json", '{"results": &a {"b": *a}}', "it contains itself"), ("object.json", "{}", "it has no `graph_digest`"),
         ("graph.yaml", (HERE / "files/toy/tuned.yaml").read_text(), "it has no `graph_digest`"),
