@@ -62,8 +62,6 @@ void sl_output_complete_free(struct sl_output_complete *file);
 int sl_output_finish_to(struct sl_output *f, struct sl_output_complete *complete);
 /* Ends the file like sl_output_finish_to, and begins the file `path` under the same handle. Regular files only. */
 int sl_output_next(struct sl_output *f, const char *path, struct sl_output_complete *complete);
-/* Returns 1 if the name is that of a temporary file: it ends in .part, or .part and a number. */
-int sl_output_is_part(const char *name);
 /* Number of the process that writes the temporary file `part`, or 0. */
 long sl_output_writer(const char *part);
 uint64_t sl_output_file_bytes(const struct sl_output *f); /* of the present file */

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/diagnostics.h"
-#include "base/output.h"
+#include "base/part_name.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -57,7 +57,7 @@ struct sl_folder {
 };
 
 int sl_folder_takes(const char *pattern, const char *name) {
-  return *name != '.' && fnmatch(pattern, name, 0) == 0 && !sl_output_is_part(name);
+  return *name != '.' && fnmatch(pattern, name, 0) == 0 && !sl_part_is_name(name);
 }
 
 /* -------------------------------------------------------------------------------------------------- names */

@@ -5,8 +5,8 @@
  *   2. The checkpoint is written: the position of the input, sums, and the names of these files. It replaces the one
  *      before it in one step.
  *   3. The files get their final names.
- * A run that continues renames the files that its checkpoint lists, if that was not done, and removes all later
- * temporary files. A file under its final name is therefore covered by a checkpoint, and none is written twice.
+ * A run that continues renames the files that its checkpoint lists, if that was not done. Later temporary files are
+ * removed (leftovers.c). A file under its final name is therefore covered by a checkpoint, and none is written twice.
  */
 #include "results/checkpoint.h"
 
@@ -21,7 +21,6 @@
 #include "results/rotation.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -360,38 +359,6 @@ static int restore(struct sl_checkpoint *c, struct reader *r) {
 
 /* ---------------------------------------------------------------------------------------------------- resuming */
 
-static int clean(const struct sl_checkpoint *c, const char *path, int is_pattern) {
-  char whole[PATH_MAX], *text = sl_rotation_glob(sl_files_resolve(c->files, path, whole), is_pattern);
-  glob_t found;
-  if (!text) return SL_ENOMEM;
-  const int status = glob(text, 0, NULL, &found);
-  free(text);
-  if (status != 0) return status == GLOB_NOSPACE ? SL_ENOMEM : SL_OK;
-  for (size_t i = 0; i < found.gl_pathc; i++) {
-    const char *part = found.gl_pathv[i];
-    if (sl_output_is_part(part) && sl_output_writer(part) == 0 && unlink(part) == 0)
-      sl_diagnose(c->setup->diagnostics, SL_NOTE, NULL, NULL, NULL,
-                  "--resume: removed %s, written after the checkpoint", part);
-  }
-  globfree(&found);
-  return SL_OK;
-}
-
-static int clean_pattern(void *context, const struct sl_node *node, uint32_t member, const char *pattern) {
-  (void)node, (void)member;
-  return clean(context, pattern, 1);
-}
-
-/* Removes the temporary files that an earlier process has left: those of all sinks, and of options. */
-static int clean_all(struct sl_checkpoint *c) {
-  const struct sl_options *o = &c->setup->options;
-  const char *const paths[] = {o->checkpoint_path, o->report_path, o->metrics_path, o->trace_path};
-  int status = SL_OK;
-  for (size_t i = 0; status == SL_OK && i < sizeof paths / sizeof paths[0]; i++)
-    if (paths[i] && !sl_file_is_stdout(paths[i])) status = clean(c, paths[i], 0);
-  return status == SL_OK ? sl_rotation_each_path(c->setup, clean_pattern, c) : status;
-}
-
 /* Continues to read at the position. */
 static void seek(const struct sl_checkpoint *c) {
   struct sl_reading *r = c->reading;
@@ -461,7 +428,6 @@ int sl_checkpoint_open(struct sl_checkpoint *c) {
     if (status == SL_OK) seek(c);
   }
   free(r.text);
-  if (status == SL_OK) status = clean_all(c);
   return status;
 }
 

@@ -14,6 +14,7 @@
 #include "input/follow.h"
 #include "observe/checks.h"
 #include "records/records.h"
+#include "results/leftovers.h"
 #include "session/inspect.h"
 #include "session/options.h"
 
@@ -115,6 +116,7 @@ static int open_parts(struct sl_session *sn) {
   if (status == SL_OK) status = sl_rotation_open(&sn->rotation);
   if (status == SL_OK) status = sl_delivery_open(&sn->delivery, s);
   if (status == SL_OK) status = sl_checkpoint_open(&sn->checkpoint);
+  if (status == SL_OK) status = sl_leftovers_open(&sn->files);
   if (status == SL_OK) status = sl_times_open(&sn->times, s);
   if (status == SL_OK) status = sl_summary_open(&sn->statistics, &parts);
   sl_times_opened(&sn->times, SL_OPENING_PLAN);

@@ -116,6 +116,64 @@ def other_files():
         Path(name).unlink()
 
 
+def waiting(output, *arguments):
+    """A run that has opened its output and waits for more input."""
+    before = set(Path().iterdir())
+    process = subprocess.Popen([SLUICE, "run", str(ROOT / "graphs/common/raw.yaml"), "--with", "write.yaml", "-i", "-", "-o", output, "--quiet", *arguments],
+                               stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=False)
+    process.stdin.write(Path("b.mdf").read_bytes()[:200000])
+    process.stdin.flush()
+    until = time.monotonic() + 60
+    while not any(".part" in path.name for path in set(Path().iterdir()) - before) and time.monotonic() < until:
+        time.sleep(0.005)
+    return process
+
+
+def leftovers():
+    """A run without --resume reports temporary files that no process writes, once for each of its outputs."""
+    def warnings(*arguments, command="run", expect=0):
+        done = call(command, ROOT / "graphs/common/raw.yaml", "--with", "write.yaml", *arguments, expect=expect)
+        return [line for line in done.stderr.splitlines() if "left" in line]
+
+    rotated = ("-i", "a.mdf", "-o", "l-%04d.mdf", "--rotate", "1h", "--json", "l.json")
+    mine = ("l-0000.mdf.part", "l-0003.mdf.part", "l-0007.mdf.part2", "l-12345.mdf.part3", "l.json.part")
+    others = ("l-x-0001.mdf.part", "l-0001.mdf.part.x", "l-0001.mdf.partly", "l-26.mdf.part", "other.json.part")
+    for name in (*mine, *others):
+        Path(name).touch()
+    live = waiting("l-0005.mdf")
+    checks.that(Path("l-0005.mdf.part").exists(), "another run writes l-0005.mdf")
+    found = warnings(*rotated)
+    checks.that(found == ["warning: --json l.json: an earlier run has left l.json.part",
+                          "warning: -o l-%04d.mdf: earlier runs have left l-0000.mdf.part, l-0003.mdf.part, l-0007.mdf.part2 and 1 more"], f"a warning per output names them: {found}")
+    checks.that(all(Path(name).exists() for name in (*mine, *others)), "nothing is removed")
+    live.kill()
+    live.communicate()
+    for name in mine:
+        Path(name).unlink()
+    Path("l-0000.mdf").unlink()
+    found = warnings(*rotated)
+    checks.that(found == ["warning: -o l-%04d.mdf: an earlier run has left l-0005.mdf.part"], f"the file of a process that was killed is reported: {found}")
+    Path("l-0000.mdf").unlink()
+    checks.that(not warnings("--set", "write.path=l-0005.mdf", command="check"), "only runs report them")
+
+    Path("target.mdf").touch()
+    Path("link.mdf").symlink_to("target.mdf")
+    long = 250 * "n"
+    for output in ("k.mdf", "link.mdf", long):
+        process = waiting(output)
+        process.kill()
+        process.communicate()
+        left = [path for path in Path().glob("*.part") if path.name not in others and not path.name.startswith("l-")]
+        name = left[0].resolve() if output == "link.mdf" else left[0]
+        found = warnings("-i", "a.mdf", "-o", output)
+        checks.that(len(left) == 1 and found == [f"warning: -o {output}: an earlier run has left {name}"], f"{output[:8]}: {found}")
+        found = warnings("-i", "a.mdf", "--set", f"write.path={output}")
+        checks.that(len(found) == 1 and found[0].endswith(f"node write: path: {output}: an earlier run has left {name}"), f"{output[:8]} as a property: {found}")
+        left[0].unlink()
+    for path in Path().glob("l-*"):
+        path.unlink()
+
+
 def stopped_and_continued(whole):
     clear()
     process = start("-i", "a.mdf", "empty.mdf", "b.mdf")
@@ -176,6 +234,7 @@ with tempfile.TemporaryDirectory() as folder:
     of_files(wholes[0])
     of_folder(wholes[1])
     other_files()
+    leftovers()
     stopped_and_continued(wholes[0])
     text = Path("c").read_bytes()
     Path("damaged").write_bytes(text.replace(b"events 120", b"events 121"))
