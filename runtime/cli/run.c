@@ -7,6 +7,7 @@
 #include <sluice/text.h>
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* ------------------------------------------------------------------------------------------------ the log */
@@ -105,23 +106,27 @@ struct without_file {
   const char *status;
   int exit_status;
   struct sl_follow_summary files;
+  const char *sums; /* a JSON object */
 };
 
-/* The JSON of a run that ended before its first file arrived, so that there is no session. */
+/* The JSON of a run that ended before its first file arrived, so that there is no session: with the sums of the run
+ * that it continues. */
 static int write_without_file(const void *what, FILE *file) {
   const struct without_file *w = what;
   fprintf(file,
-          "{\n  \"status\": \"%s\",\n  \"exit\": %d,\n  \"events\": 0,\n  \"error_events\": 0,\n"
+          "{\n  \"status\": \"%s\",\n  \"exit\": %d,\n"
           "  \"follow\": {\"taken\": 0, \"refused\": %" PRIu64 ", \"late\": %" PRIu64
-          ", \"waiting\": 0, \"moved\": 0}\n}\n",
-          w->status, w->exit_status, w->files.refused, w->files.late);
+          ", \"waiting\": 0, \"moved\": 0},%s\n",
+          w->status, w->exit_status, w->files.refused, w->files.late, w->sums + 1);
   return SL_OK;
 }
 
-/* Ends a run without a file: it was stopped, or no file arrived in time. Returns the exit status. */
-static int end_without_file(const struct cli_arguments *a, struct sl_follow *follow) {
-  struct without_file w = {"ok", CLI_OK, sl_follow_count(follow)};
-  if (cli_signal()) w = (struct without_file){"interrupted", CLI_SIGNAL + cli_signal(), w.files};
+/* Ends a run without a file: it was stopped, or no file arrived in time. `sums`: of the run that it continues, or NULL.
+ * Returns the exit status. */
+static int end_without_file(const struct cli_arguments *a, struct sl_follow *follow, const char *sums) {
+  static const char none[] = "{\n  \"events\": 0,\n  \"error_events\": 0\n}";
+  struct without_file w = {"ok", CLI_OK, sl_follow_count(follow), sums ? sums : none};
+  if (cli_signal()) w = (struct without_file){"interrupted", CLI_SIGNAL + cli_signal(), w.files, w.sums};
   if (!a->quiet && cli_signal())
     fprintf(stderr, "warning: the run was stopped before a file arrived in %s\n", a->follow.folder);
   else if (!a->quiet)
@@ -154,7 +159,7 @@ static int open_session(struct sl_options *options, struct sl_diagnostics *d, st
   return sl_session_open(options, d, session) == SL_OK;
 }
 
-static int run(const struct cli_arguments *a, struct sl_diagnostics *d, struct sl_follow *follow) {
+static int run(const struct cli_arguments *a, struct sl_diagnostics *d, struct sl_follow *follow, const char *sums) {
   struct sl_session *session = NULL;
   struct sl_options options = a->options;
   options.follow = follow;
@@ -168,7 +173,7 @@ static int run(const struct cli_arguments *a, struct sl_diagnostics *d, struct s
   int status = CLI_WRONG;
   if (follow) cli_catch_signals();
   const int opened = open_session(&options, d, &session);
-  if (opened == 0 && follow) return end_without_file(a, follow);
+  if (opened == 0 && follow) return end_without_file(a, follow, sums);
   if (opened == 1 && claim_budgets(a, session) == SL_OK && cli_log_begin(session) == CLI_OK) {
     if (isatty(STDOUT_FILENO) && (options.digest > 1 || sl_session_writes_stdout(session))) cli_hide_progress();
     log_open(session);
@@ -208,14 +213,16 @@ int cli_run(const struct cli_arguments *a) {
   if (!d) return cli_no_memory();
   uint32_t quiet = a->quiet;
   struct sl_follow *follow = NULL;
+  char *sums = NULL;
   sl_diagnostics_follow(d, cli_show_message, &quiet);
   int status = CLI_WRONG;
   int ready = a->follow.folder ? sl_follow_new(&a->follow, d, &follow) : SL_OK;
   if (ready == SL_OK && follow && a->options.resume && a->options.checkpoint_path)
-    ready = sl_follow_continue(follow, a->options.checkpoint_path, d);
-  if (ready == SL_OK) status = run(a, d, follow);
+    ready = sl_follow_continue(follow, a->options.checkpoint_path, d, &sums);
+  if (ready == SL_OK) status = run(a, d, follow, sums);
   cli_print_dropped(d);
   sl_follow_free(follow);
+  free(sums);
   sl_diagnostics_free(d);
   cli_log_close();
   return status;

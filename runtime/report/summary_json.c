@@ -1,9 +1,9 @@
 /* summary_json.c: the summary of a run, as JSON for programs. */
-#include "base/json.h"
 #include "base/locale.h"
 #include "base/text_file.h"
 #include "report/origin.h"
 #include "report/summary.h"
+#include "results/sums_json.h"
 #include "session/inspect.h"
 #include "zmq/hub.h"
 
@@ -11,12 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void json_digest(struct sl_json *j, const char *key, uint64_t digest) {
-  char text[24];
-  snprintf(text, sizeof text, "%016" PRIx64, digest);
-  sl_json_string(j, key, text);
-}
 
 static void json_plugins(const struct sl_session *s, struct sl_json *j) {
   sl_json_begin_array(j, "plugins");
@@ -156,37 +150,12 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_boolean(j, "captured_graph", is_device && !sl_session_options(s)->profile && !sl_session_options(s)->guard);
 }
 
-/* The file is null for simulated and fed events; a fed event has its entry in the feed. */
-static void json_event(const struct sl_session *s, struct sl_json *j, const struct sl_event *event, const char *file) {
-  sl_json_begin_object(j, "first");
-  sl_json_integer(j, "run", event->run);
-  sl_json_unsigned(j, "event", event->number);
-  sl_json_string(j, "file", file);
-  sl_json_unsigned(j, sl_session_options(s)->feed ? "entry" : "byte", event->offset);
-  sl_json_end_object(j);
-}
-
 static void json_messages(const struct sl_session *s, struct sl_json *j) {
   const struct sl_diagnostics *d = sl_session_setup(s)->diagnostics;
   sl_json_begin_array(j, "messages");
   for (size_t i = 0; i < sl_diagnostics_count(d); i++) {
     sl_json_begin_object(j, NULL);
     sl_diagnostic_put(sl_diagnostics_at(d, i), j);
-    sl_json_end_object(j);
-  }
-  sl_json_end_array(j);
-}
-
-static void json_errors(const struct sl_session *s, const char *key, const struct sl_error_summary *errors,
-                        uint32_t count, struct sl_json *j) {
-  sl_json_begin_array(j, key);
-  for (uint32_t i = 0; i < count; i++) {
-    const struct sl_error_summary *e = &errors[i];
-    sl_json_begin_object(j, NULL);
-    sl_json_string(j, "node", e->node);
-    sl_json_string(j, "reason", e->reason);
-    sl_json_integer(j, "count", (int64_t)e->count);
-    json_event(s, j, &e->first, e->first_file);
     sl_json_end_object(j);
   }
   sl_json_end_array(j);
@@ -253,16 +222,8 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
   }
   sl_json_end_array(j);
   sl_json_begin_array(j, "outputs");
-  for (uint32_t o = 0; o < sum->output_count; o++) {
-    sl_json_begin_object(j, NULL);
-    sl_json_string(j, "port", sum->outputs[o].port);
-    sl_json_integer(j, "items", (int64_t)sum->outputs[o].items);
-    if (sl_session_options(s)->digest)
-      json_digest(j, "digest", sum->outputs[o].digest);
-    else
-      sl_json_string(j, "digest", NULL);
-    sl_json_end_object(j);
-  }
+  for (uint32_t o = 0; o < sum->output_count; o++)
+    sl_json_output(j, &sum->outputs[o], sl_session_options(s)->digest != 0);
   sl_json_end_array(j);
   sl_json_begin_array(j, "budgets");
   for (uint32_t i = 0; i < sum->budget_count; i++) {
@@ -329,19 +290,20 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   sl_json_string(&j, "started", sum->started);
   sl_json_string(&j, "graph", sl_session_options(s)->graph_path);
   json_with(s, &j);
-  json_digest(&j, "graph_digest", sum->graph_digest);
+  sl_json_digest(&j, "graph_digest", sum->graph_digest);
   sl_json_string(&j, "graph_text", sl_session_graph(s)->text);
   sl_origin_json(s, &j);
   json_plugins(s, &j);
   json_counts(s, &j);
   json_plan(s, &j);
   json_energy(&j, sum->energy);
-  json_errors(s, "errors", sum->errors, sum->error_count, &j);
-  json_errors(s, "truncations", sum->truncations, sum->truncation_count, &j);
+  const char *offset = sl_session_options(s)->feed ? "entry" : "byte";
+  sl_json_errors(&j, "errors", sum->errors, sum->error_count, offset);
+  sl_json_errors(&j, "truncations", sum->truncations, sum->truncation_count, offset);
   json_messages(s, &j);
   json_times(s, &j);
   json_tables(s, &j);
-  sl_totals_json(sum, &j);
+  sl_json_totals(&j, sum->totals, sum->total_count);
   json_links(s, &j);
   sl_json_end_object(&j);
   return sl_json_finish(&j, file);

@@ -1,8 +1,6 @@
-/* totals.c: sums over the run, in the table and in JSON. Totals with named entries have a row, or an object, per
- * entry.
- */
-#include "base/json.h"
+/* totals.c: sums over the run, in the table. Totals with named entries have a row per entry. */
 #include "report/summary.h"
+#include "results/sums_json.h"
 #include "session/inspect.h"
 
 #include <sluice/text.h>
@@ -11,13 +9,6 @@
 #include <string.h>
 
 enum { INDENT = 13, COLUMNS = 120 };
-
-/* Number of fields of the output that the total `k` begins; totals of an output are consecutive. */
-static uint32_t fields_from(const struct sl_summary *sum, uint32_t k) {
-  uint32_t count = 1;
-  while (k + count < sum->total_count && sum->totals[k + count].port == sum->totals[k].port) count++;
-  return count;
-}
 
 /* ----------------------------------------------------------------------------------------------- the table */
 
@@ -105,53 +96,11 @@ static void write_rows(const struct sl_total_summary *fields, uint32_t count, ui
 }
 
 void sl_totals_write(const struct sl_summary *sum, int only_named, FILE *file) {
-  for (uint32_t k = 0; k < sum->total_count; k += fields_from(sum, k)) {
+  for (uint32_t k = 0, count; k < sum->total_count; k += count) {
     const struct sl_total_summary *fields = &sum->totals[k];
-    const uint32_t count = fields_from(sum, k);
+    count = sl_totals_of_output(fields, sum->total_count - k);
     if (fields->label) write_rows(fields, count, sum->events, only_named, file);
     for (uint32_t f = 0; f < count; f++)
       if (!only_named && !(fields->label && is_column(&fields[f]))) write_values(&fields[f], file);
   }
-}
-
-/* ---------------------------------------------------------------------------------------------------- JSON */
-
-/* The value, or the list of values, of an entry. */
-static void json_entry(struct sl_json *j, const char *key, const struct sl_total_summary *t, uint32_t entry) {
-  const uint64_t *values = t->values + (uint64_t)entry * t->width;
-  if (t->width > 1) sl_json_begin_array(j, key);
-  for (uint32_t w = 0; w < t->width; w++) {
-    const char *own = t->width > 1 ? NULL : key;
-    if (t->is_signed)
-      sl_json_integer(j, own, (int64_t)values[w]);
-    else
-      sl_json_unsigned(j, own, values[w]);
-  }
-  if (t->width > 1) sl_json_end_array(j);
-}
-
-static void json_by_name(struct sl_json *j, const struct sl_total_summary *fields, uint32_t count) {
-  for (uint32_t e = 0; e < fields->entries; e++) {
-    sl_json_begin_object(j, fields->names[e]);
-    for (uint32_t f = 0; f < count; f++) json_entry(j, fields[f].field, &fields[f], e);
-    sl_json_end_object(j);
-  }
-}
-
-static void json_by_field(struct sl_json *j, const struct sl_total_summary *fields, uint32_t count) {
-  for (uint32_t f = 0; f < count; f++) {
-    sl_json_begin_array(j, fields[f].field);
-    for (uint32_t e = 0; e < fields[f].entries; e++) json_entry(j, NULL, &fields[f], e);
-    sl_json_end_array(j);
-  }
-}
-
-void sl_totals_json(const struct sl_summary *sum, struct sl_json *j) {
-  sl_json_begin_object(j, "totals");
-  for (uint32_t k = 0; k < sum->total_count; k += fields_from(sum, k)) {
-    sl_json_begin_object(j, sum->totals[k].port);
-    (sum->totals[k].label ? json_by_name : json_by_field)(j, &sum->totals[k], fields_from(sum, k));
-    sl_json_end_object(j);
-  }
-  sl_json_end_object(j);
 }

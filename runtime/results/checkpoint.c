@@ -19,6 +19,7 @@
 #include "results/files.h"
 #include "results/outputs.h"
 #include "results/rotation.h"
+#include "results/sums_json.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,7 +31,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-static const char head[] = "sluice checkpoint 1\n";
+static const char other_version[] = "not a checkpoint of this version";
+static const char head[] = "sluice checkpoint 2\n";
 
 static struct sl_option_log log_of(const struct sl_checkpoint *c) {
   return (struct sl_option_log){c->setup, "--checkpoint"};
@@ -71,11 +73,45 @@ static void put_errors(FILE *f, const char *what, const struct sl_event_errors *
 
 static void put_outputs(FILE *f, const struct sl_outputs *o) {
   const uint32_t outputs = o->setup->graph->output_count;
+  fprintf(f, "digests %" PRIu32 "\n", o->with_digests);
   for (uint32_t i = 0; i < outputs; i++)
     fprintf(f, "output %" PRIu64 " %016" PRIx64 "\n", sl_outputs_items(o, i), sl_outputs_events_digest(o, i));
   fprintf(f, "totals %" PRIu64, o->value_count);
   for (uint64_t v = 0; v < o->value_count; v++) fprintf(f, " %" PRIu64, o->totals[v]);
   fprintf(f, "\n");
+}
+
+/* The sums so far as JSON, for a run that continues and finds no file, so that it has no graph. Returns 0 if there is
+ * no memory. */
+static int put_sums(FILE *f, const struct sl_checkpoint *c) {
+  const struct sl_outputs *o = c->outputs;
+  const struct sl_delivery *d = c->delivery;
+  struct sl_json j;
+  sl_json_begin(&j);
+  sl_json_begin_object(&j, NULL);
+  sl_json_digest(&j, "graph_digest", o->identity->run.graph_digest);
+  sl_json_unsigned(&j, "events", d->events);
+  sl_json_unsigned(&j, "error_events", d->error_events);
+  sl_json_unsigned(&j, "rotations", c->rotation->number);
+  sl_json_errors(&j, "errors", d->errors.summaries, d->errors.count, "byte");
+  sl_json_errors(&j, "truncations", d->truncations.summaries, d->truncations.count, "byte");
+  sl_json_begin_array(&j, "outputs");
+  for (uint32_t i = 0; i < o->setup->graph->output_count; i++) {
+    const struct sl_output_summary output = {o->setup->graph->outputs[i].name, sl_outputs_items(o, i),
+                                             sl_outputs_digest(o, i)};
+    sl_json_output(&j, &output, (int)o->with_digests);
+  }
+  sl_json_end_array(&j);
+  sl_json_totals(&j, o->summaries, o->total_count);
+  sl_json_end_object(&j);
+  const char *text = sl_json_text(&j);
+  if (text) {
+    fprintf(f, "sums");
+    put_text(f, text);
+    fprintf(f, "\n");
+  }
+  sl_json_free(&j);
+  return text != NULL;
 }
 
 static void put_followed(FILE *f, struct sl_follow *follow, char *const *names) {
@@ -100,10 +136,12 @@ static void put_complete(FILE *f, const struct sl_rotation *r) {
   }
 }
 
-static void put(FILE *f, const struct sl_checkpoint *c, int state, char *const *names) {
+/* Returns 0 if there is no memory. */
+static int put(FILE *f, const struct sl_checkpoint *c, int state, char *const *names) {
   const struct sl_rotation *r = c->rotation;
   fprintf(f, "%sgraph %016" PRIx64 "\ninput %016" PRIx64 "\n", head, c->outputs->identity->run.graph_digest,
           input_hash(c));
+  const int has_sums = c->setup->options.follow ? put_sums(f, c) : 1;
   if (c->setup->options.follow) put_followed(f, c->setup->options.follow, names);
   put_complete(f, r);
   fprintf(f, "end %d\nrotation %" PRIu64 " %" PRIu32 " %d\n", state == SL_RUN_ENDED && !c->setup->options.follow,
@@ -113,6 +151,7 @@ static void put(FILE *f, const struct sl_checkpoint *c, int state, char *const *
   put_outputs(f, c->outputs);
   put_errors(f, "error", &c->delivery->errors);
   put_errors(f, "truncation", &c->delivery->truncations);
+  return has_sums;
 }
 
 static int write_text(const struct sl_checkpoint *c, const char *text, size_t bytes) {
@@ -134,7 +173,7 @@ int sl_checkpoint_write(const struct sl_checkpoint *c, int state) {
   if (!c->setup->options.checkpoint_path) return SL_OK;
   char **names = c->setup->options.follow ? sl_follow_processed(c->setup->options.follow) : NULL;
   int failed = !sl_text_open(&text) || (c->setup->options.follow && !names);
-  if (!failed) put(text.file, c, state, names);
+  if (!failed) failed = !put(text.file, c, state, names);
   failed |= sl_text_close(&text) < 0;
   for (size_t i = 0; names && names[i]; i++) free(names[i]);
   free(names);
@@ -252,8 +291,13 @@ static int read_error(const struct sl_checkpoint *c, struct reader *r, struct sl
   return SL_OK;
 }
 
-static void read_outputs(const struct sl_checkpoint *c, struct reader *r) {
+static int read_outputs(const struct sl_checkpoint *c, struct reader *r) {
   struct sl_outputs *o = c->outputs;
+  expect(r, "digests ");
+  const uint64_t with_digests = number(r, 10);
+  expect(r, "\n");
+  if (r->at && o->with_digests && !with_digests)
+    return refuse(c, "leave --digest out, or remove the file to begin again", "of a run without --digest");
   for (uint32_t i = 0; r->at && i < c->setup->graph->output_count; i++) {
     expect(r, "output ");
     const uint64_t items = number(r, 10), digest = number(r, 16);
@@ -264,6 +308,7 @@ static void read_outputs(const struct sl_checkpoint *c, struct reader *r) {
   if (number(r, 10) != o->value_count) r->at = NULL;
   for (uint64_t v = 0; r->at && v < o->value_count; v++) o->totals[v] = number(r, 10);
   expect(r, "\n");
+  return SL_OK;
 }
 
 /* Gives the files that were complete their names, if the earlier run did not. */
@@ -318,21 +363,25 @@ static int read_followed(struct sl_follow *follow, struct reader *r) {
   return status;
 }
 
-/* Reads the begin: digests of graph and input. */
-static void read_head(struct reader *r, uint64_t *graph, uint64_t *input) {
+/* Reads the begin: digests of graph and input. Returns the sums as JSON, to be freed by the caller; NULL: there are
+ * none. */
+static char *read_head(struct reader *r, uint64_t *graph, uint64_t *input) {
   expect(r, head);
   expect(r, "graph ");
   *graph = number(r, 16);
   expect(r, "\ninput ");
   *input = number(r, 16);
   expect(r, "\n");
+  char *sums = skip(r, "sums ") ? text_value(r) : NULL;
+  if (sums) expect(r, "\n");
+  return sums;
 }
 
 /* Sets the state of the run. */
 static int restore(struct sl_checkpoint *c, struct reader *r) {
   const char *remove = "remove the file to begin again, or run the same command";
   uint64_t graph, input;
-  read_head(r, &graph, &input);
+  free(read_head(r, &graph, &input));
   if (r->at && graph != c->outputs->identity->run.graph_digest) return refuse(c, remove, "of a run of another graph");
   if (r->at && input != input_hash(c)) return refuse(c, remove, "of a run over other input");
   int status = skip(r, "followed ") ? read_followed(NULL, r) : SL_OK;
@@ -350,11 +399,11 @@ static int restore(struct sl_checkpoint *c, struct reader *r) {
   c->file = (uint32_t)number(r, 10);
   c->events = number(r, 10);
   expect(r, "\n");
-  read_outputs(c, r);
+  if (status == SL_OK) status = read_outputs(c, r);
   while (status == SL_OK && skip(r, "error ")) status = read_error(c, r, &c->delivery->errors);
   while (status == SL_OK && skip(r, "truncation ")) status = read_error(c, r, &c->delivery->truncations);
   expect(r, "check ");
-  return r->at || status < 0 ? status : refuse(c, remove, "not a checkpoint of this version");
+  return r->at || status < 0 ? status : refuse(c, remove, other_version);
 }
 
 /* ---------------------------------------------------------------------------------------------------- resuming */
@@ -431,20 +480,23 @@ int sl_checkpoint_open(struct sl_checkpoint *c) {
   return status;
 }
 
-int sl_follow_continue(struct sl_follow *follow, const char *checkpoint_path, struct sl_diagnostics *d) {
+int sl_follow_continue(struct sl_follow *follow, const char *path, struct sl_diagnostics *d, char **sums) {
   SL_IN_C_LOCALE(SL_ENOMEM);
-  struct sl_setup setup = {.options = {.checkpoint_path = checkpoint_path}, .diagnostics = d};
+  struct sl_setup setup = {.options = {.checkpoint_path = path}, .diagnostics = d};
   const struct sl_checkpoint c = {.setup = &setup};
   struct reader r = {NULL, NULL};
   uint64_t graph, input;
+  char *found = NULL;
   int status = load(&c, &r);
   if (status == 1) {
-    read_head(&r, &graph, &input);
-    status = skip(&r, "followed ")
-                 ? read_followed(follow, &r)
-                 : refuse(&c, "remove the file to begin again", "of a run that did not follow a folder");
+    found = read_head(&r, &graph, &input);
+    status = skip(&r, "followed ") ? read_followed(follow, &r)
+                                   : refuse(&c, "remove the file to begin again",
+                                            r.at ? "of a run that did not follow a folder" : other_version);
     if (status == SL_OK) status = publish(&c, &r);
   }
+  if (sums) *sums = found;
+  if (!sums) free(found);
   free(r.text);
   return status;
 }
