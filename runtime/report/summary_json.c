@@ -127,6 +127,7 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_boolean(j, "failed", (int)sum->failed);
   sl_json_integer(j, "events", (int64_t)sum->events);
   sl_json_integer(j, "error_events", (int64_t)sum->error_events);
+  sl_json_unsigned(j, "events_before", sl_session_earlier_events(s));
   sl_json_integer(j, "retries", (int64_t)sum->retries);
   sl_json_integer(j, "slices", (int64_t)sum->slices);
   sl_json_integer(j, "rotations", (int64_t)sum->rotations);

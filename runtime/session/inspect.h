@@ -24,6 +24,8 @@ const char *sl_session_sink_json(const struct sl_session *s, uint32_t node);
 /* Sockets of ZeroMQ and their counts; NULL if there are none. */
 const struct sl_zmq_link *sl_session_links(const struct sl_session *s);
 uint64_t sl_session_events_read(const struct sl_session *s);
+/* --resume: number of events that earlier processes have delivered. */
+uint64_t sl_session_earlier_events(const struct sl_session *s);
 /* With options.race, before the first slice: checks only nodes with the algorithm of this node. */
 void sl_session_race_only(struct sl_session *s, uint32_t node);
 /* Checksum of all arrays of a constant. */

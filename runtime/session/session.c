@@ -156,6 +156,7 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   sn->files.setup = s;
   sn->files.rotation = &sn->rotation;
   sn->rotation.setup = s;
+  sn->sinks.delivery = &sn->delivery;
   sn->rotation.sinks = &sn->sinks;
   sn->rotation.outputs = &sn->outputs;
   sn->rotation.delivery = &sn->delivery;
@@ -314,6 +315,8 @@ const char *sl_session_sink_json(const struct sl_session *sn, uint32_t node) { r
 const struct sl_zmq_link *sl_session_links(const struct sl_session *sn) { return sn->zmq.links; }
 
 uint64_t sl_session_events_read(const struct sl_session *sn) { return sn->reading.events; }
+
+uint64_t sl_session_earlier_events(const struct sl_session *sn) { return sn->delivery.earlier_events; }
 
 void sl_session_race_only(struct sl_session *sn, uint32_t node) {
   sn->setup.race_algorithm = sn->setup.graph->nodes[node].algorithm;

@@ -214,6 +214,24 @@ def stopped_and_continued(whole):
     checks.that(status == 0 and before == after and is_same(whole), f"a complete run is not repeated: {text.strip()}")
 
 
+def reports(whole):
+    """The report of a sink after --resume states how many events came before it."""
+    clear()
+    process = start("-i", "a.mdf", "empty.mdf", "b.mdf", "--slots", 1)
+    until = time.monotonic() + 60
+    while not Path("c").exists() and time.monotonic() < until:
+        time.sleep(0.005)
+    process.kill()
+    process.communicate()
+    done = subprocess.run([*COMMAND, "-i", "a.mdf", "empty.mdf", "b.mdf"], capture_output=True, text=True, timeout=60)
+    summary = json.loads(Path("c.json").read_text())
+    result, before = summary["results"]["write"], summary["events_before"]
+    checks.that(0 < before < 120 and result["events_before"] == before and result["events"] == 120 - before and is_same(whole),
+                f"the sink reports {result['events']} events after {before}, which an earlier process has delivered")
+    checks.that(f"\nresumed      after {before} event" in done.stdout, "as does the table")
+    checks.that(whole["events_before"] == 0 and "events_before" not in whole["results"]["write"], "a run that is not resumed reports all its events")
+
+
 def refusals():
     run = ("run", *GRAPH, "-o", "x-%04d.mdf")
     for arguments, message in (
@@ -261,6 +279,7 @@ with tempfile.TemporaryDirectory() as folder:
     nothing_new(wholes[1])
     other_files()
     leftovers()
+    reports(wholes[0])
     stopped_and_continued(wholes[0])
     text = Path("c").read_bytes()
     Path("damaged").write_bytes(text.replace(b"events 120", b"events 121"))
