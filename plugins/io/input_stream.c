@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,16 @@
 
 enum { WRITER_TRIES = 100, WRITER_TRY_MS = 10, WAIT_MS = 500 };
 enum { PIPE_BYTES = 1 << 20, READ_BYTES_MAX = 1 << 20, RELEASE_BYTES = 4 << 20 };
-static const uint64_t reserve_most = (uint64_t)1 << 46, reserve_least = (uint64_t)64 << 20;
+
+/* Size of the range: a power of two, 64 TiB, or less if the process may not have that. A test sets a small one. */
+#ifndef INPUT_STREAM_BYTES
+#define INPUT_STREAM_BYTES ((uint64_t)1 << 46)
+#endif
+static const uint64_t reserve_most = INPUT_STREAM_BYTES;
+static const uint64_t reserve_least = INPUT_STREAM_BYTES < 64 << 20 ? INPUT_STREAM_BYTES : 64 << 20;
+/* Bytes of the range that are used before it is used again from its begin, because the page tables of released pages
+ * stay allocated: 2 MiB for this size. */
+static const uint64_t used_most = (uint64_t)1 << 30;
 
 static int fail(char *reason, uint32_t reason_size, const char *text) {
   snprintf(reason, reason_size, "%s", text);
@@ -81,8 +91,11 @@ int input_stream_open(struct input_file *f, int descriptor, char *reason, uint32
 
 int input_stream_read(struct input_file *f, uint64_t bytes, char *reason, uint32_t reason_size) {
   while (!f->has_ended && f->size < bytes) {
-    if (f->size == f->mapped_bytes)
-      return fail(reason, reason_size, "the data of this pipe exceed the reserved address space");
+    if (f->size == f->mapped_bytes) {
+      snprintf(reason, reason_size, "a record exceeds the address space of %" PRIu64 " bytes reserved for this pipe",
+               f->mapped_bytes);
+      return SL_EIO;
+    }
     const ssize_t got = read_some(f);
     if (got == -2) return fail(reason, reason_size, strerror(errno));
     f->has_ended = got == 0;
@@ -92,11 +105,27 @@ int input_stream_read(struct input_file *f, uint64_t bytes, char *reason, uint32
   return INPUT_STREAM_MORE;
 }
 
+/* Frees the memory of whole pages. */
+static void free_pages(const struct input_file *f, uint64_t begin, uint64_t end) {
+  (void)madvise((void *)(uintptr_t)(f->data + begin), end - begin, MADV_DONTNEED);
+}
+
 void input_stream_release(struct input_file *f, uint64_t offset) {
   const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = offset & ~(page - 1);
   if (end < f->released_bytes + RELEASE_BYTES) return;
-  (void)madvise((void *)(uintptr_t)(f->data + f->released_bytes), end - f->released_bytes, MADV_DONTNEED);
+  free_pages(f, f->released_bytes, end);
   f->released_bytes = end;
+}
+
+uint64_t input_stream_restart(struct input_file *f, uint64_t offset, uint64_t bytes) {
+  const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = (f->size + page - 1) & ~(page - 1);
+  if (offset == 0 || (offset < used_most && bytes <= f->mapped_bytes - f->size)) return 0;
+  uint8_t *data = (uint8_t *)(uintptr_t)f->data;
+  f->size -= offset;
+  memmove(data, data + offset, f->size);
+  free_pages(f, (f->size + page - 1) & ~(page - 1), end);
+  f->released_bytes = 0;
+  return offset;
 }
 
 void input_stream_close(struct input_file *f) {

@@ -19,8 +19,9 @@ enum { MDF_WINDOW_RECORDS = 64, MDF_WINDOW_BYTES = 4 << 20 };
 
 /* A record and its body. `body` is NULL if the record has a fault; it is valid until the window ends. */
 struct mdf_stream_event {
-  struct mdf_record record;
-  uint64_t number; /* index of the record in its file */
+  struct mdf_record record; /* its offset is that in the mapping */
+  uint64_t offset;          /* in the file or pipe */
+  uint64_t number;          /* index of the record in its file */
   uint32_t file, pass;
   const uint8_t *body;
   uint64_t body_bytes;

@@ -182,7 +182,7 @@ static void put_events(struct mdf_source *m, const struct sl_services *s) {
 static struct sl_event identify(const struct mdf_stream_event *event) {
   const struct mdf_record *record = &event->record;
   return (struct sl_event){.number = record->has_number ? record->number : event->number,
-                           .offset = record->offset,
+                           .offset = event->offset,
                            .run = record->has_run ? record->run : 0,
                            .file = event->file};
 }

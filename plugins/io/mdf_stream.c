@@ -172,6 +172,7 @@ static void start_file(struct mdf_stream *m) {
   m->reader.offset = range->begin;
   m->record_count = range->first_record;
   m->done_bytes -= range->begin; /* the offset of the reader is added to it */
+  m->gone_bytes = 0;
 }
 
 /* Returns the end of the current range, or of the available bytes of a pipe. */
@@ -231,10 +232,20 @@ static int finish_file(struct mdf_stream *m, const struct sl_services *s) {
   return SL_OK;
 }
 
+/* Makes room for `bytes` more of a pipe. The window is empty. */
+static void restart_mapping(struct mdf_stream *m, uint64_t bytes) {
+  const uint64_t moved = input_stream_restart(&m->mapping, m->reader.offset, bytes);
+  m->reader.offset -= moved;
+  m->reader.size -= moved;
+  m->gone_bytes += moved;
+  m->done_bytes += moved;
+}
+
 /* Reads `bytes` more from a pipe, or less if it pauses: 1 if data arrived or the pipe has ended, MDF_STREAM_LATER, or
  * an error. */
 static int read_more(struct mdf_stream *m, const struct sl_services *s, uint64_t bytes) {
   char reason[128];
+  restart_mapping(m, bytes);
   const int status = input_stream_read(&m->mapping, m->mapping.size + bytes, reason, sizeof reason);
   if (status < 0) {
     m->is_lost = 1;
@@ -305,15 +316,16 @@ static uint32_t is_to_be_hashed(const struct mdf_stream *m, const struct mdf_rec
 
 /* Reports a wrong expansion factor once. Writers often store a factor that is too small, mostly 0; the body is still
  * read. */
-static void check_hint(struct mdf_stream *m, const struct sl_services *s, const struct mdf_record *record,
-                       uint64_t body_bytes, uint32_t bytes) {
-  const uint64_t hint = (record->expansion + 1u) * body_bytes;
+static void check_hint(struct mdf_stream *m, const struct sl_services *s, const struct mdf_ahead_record *r) {
+  const struct mdf_record *record = &r->event.record;
+  const uint64_t hint = (record->expansion + 1u) * (record->bytes - record->header_bytes);
+  const uint32_t bytes = r->block.uncompressed_bytes;
   if (bytes <= hint || m->is_hint_wrong) return;
   m->is_hint_wrong = 1;
   s->message(s->context, SL_WARNING,
              "%s: record at byte %" PRIu64 ": its header gives at most %" PRIu64 " bytes uncompressed (factor %" PRIu32
              "), but the body has %" PRIu32 "; the factor is only a hint, and further wrong factors are not reported",
-             m->inputs.names[m->file], record->offset, hint, record->expansion + 1, bytes);
+             m->inputs.names[m->file], r->event.offset, hint, record->expansion + 1, bytes);
 }
 
 /* Checks the headers of the body and returns its uncompressed size, or sets body_fault. */
@@ -414,6 +426,7 @@ static int add_record(struct mdf_stream *m, const struct sl_services *s, uint64_
     m->reader.offset = r->event.record.offset;
     return a->count == 0 ? pass_end(m, s, &r->event.record) : SL_EFORMAT;
   }
+  r->event.offset = m->gone_bytes + r->event.record.offset;
   m->record_count++;
   r->is_hashed = is_to_be_hashed(m, &r->event.record);
   r->is_walked = is_to_be_walked(m, &r->event.record);
@@ -470,7 +483,7 @@ static int prepare_window(struct mdf_stream *m, const struct sl_services *s) {
 static int cut_damaged(struct mdf_stream *m, struct mdf_ahead_record *r) {
   struct mdf_ahead *a = &m->ahead;
   const struct mdf_checkpoint end_of_window = checkpoint_of(m);
-  if (r->event.pass == 0 && r->event.record.fault.kind == MDF_FAULT_CHECKSUM &&
+  if (r->event.pass == 0 && m->pass_count > 1 && r->event.record.fault.kind == MDF_FAULT_CHECKSUM &&
       remember_bad(&m->files[m->file], r->event.record.offset))
     return SL_ENOMEM;
   rewind_to(m, &r->after);
@@ -500,8 +513,7 @@ int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, const str
     s->message(s->context, SL_ERROR, "%s: out of memory", m->inputs.names[m->file]);
     return SL_ENOMEM;
   }
-  if (r->event.body && record->compression != 0)
-    check_hint(m, s, record, record->bytes - record->header_bytes, r->block.uncompressed_bytes);
+  if (r->event.body && record->compression != 0) check_hint(m, s, r);
   /* If bytes of the file were lost, the record itself is not at fault. */
   if (record->fault.kind != MDF_FAULT_NONE) error = mdf_stream_check(m, s);
   return error ? error : 1;

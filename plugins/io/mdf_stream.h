@@ -40,6 +40,7 @@ struct mdf_stream {
   struct mdf_input *files;
   uint64_t pass_bytes; /* size of all files, as far as known */
   uint64_t done_bytes; /* size of the files read, minus the bytes before the current range */
+  uint64_t gone_bytes; /* of a pipe, before the first byte of the mapping */
   uint32_t pass_count, pass;
   uint32_t file, is_open;
   uint32_t verify_checksums, data_type; /* data_type: requested type (MDF_DATA_...) */

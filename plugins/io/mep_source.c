@@ -69,7 +69,7 @@ static int next_packet(struct mep_source *m, const struct sl_services *s) {
   if (found != 1) return found;
   const struct mdf_record *record = &m->record->record;
   const struct sl_event origin = {.number = m->record->number,
-                                  .offset = record->offset,
+                                  .offset = m->record->offset,
                                   .run = record->has_run ? record->run : 0,
                                   .file = m->record->file};
   struct mdf_fault fault = record->fault;

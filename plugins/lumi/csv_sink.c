@@ -199,10 +199,20 @@ static void report_counter(const struct csv_sink *m, const struct sl_report *r, 
 }
 
 /* The description is a constant; it is known after the first slice only. */
-static int write_schema(struct csv_sink *m) {
+static int write_schema(const struct csv_sink *m) {
   const char *document = m->schema.document ? (const char *)m->schema.document : "";
-  const int status = m->to->add(m->schema_file, document, strlen(document));
-  return status == SL_OK ? m->to->finish(m->schema_file) : status;
+  return m->to->add(m->schema_file, document, strlen(document));
+}
+
+/* Each table has its heads, and a description beside it; the means are those of all tables. */
+static int csv_sink_rotate(void *state, const struct sl_services *s, const void *args) {
+  struct csv_sink *m = (struct csv_sink *)state;
+  (void)s, (void)args;
+  int status = m->table ? m->to->rotate(m->table) : SL_OK;
+  if (status == SL_OK && m->table) status = write_heads(m);
+  if (status == SL_OK && m->schema_file) status = write_schema(m);
+  if (status == SL_OK && m->schema_file) status = m->to->rotate(m->schema_file);
+  return status;
 }
 
 static int csv_sink_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
@@ -210,6 +220,7 @@ static int csv_sink_finish(void *state, const struct sl_services *s, const struc
   (void)s;
   int status = m->table ? m->to->finish(m->table) : SL_OK;
   if (status == SL_OK && m->schema_file) status = write_schema(m);
+  if (status == SL_OK && m->schema_file) status = m->to->finish(m->schema_file);
   if (status < 0) return status;
   const char *place = m->table ? m->to->path(m->table) : "";
   r->text(r->context, "path", place);
@@ -233,6 +244,7 @@ static const struct sl_sink csv_sink_functions = {.open = csv_sink_open,
                                                   .consume = csv_sink_consume,
                                                   .finish = csv_sink_finish,
                                                   .close = csv_sink_close,
-                                                  .flush = csv_sink_flush};
+                                                  .flush = csv_sink_flush,
+                                                  .rotate = csv_sink_rotate};
 
 SL_SINK(csv_sink, "writes luminosity counters as a table, one line per event", struct csv_sink, csv_sink_functions);

@@ -56,7 +56,7 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
     ("sl_feed_end", None, [c_void_p]),
     ("sl_feed_wait", c_int, [c_void_p, c_uint64, c_int32]),
     ("sl_follow_new", c_int, [c_void_p, c_void_p, POINTER(c_void_p)]),
-    ("sl_follow_continue", c_int, [c_void_p, c_char_p, c_void_p]),
+    ("sl_follow_continue", c_int, [c_void_p, c_char_p, c_void_p, c_void_p]),
     ("sl_follow_wait", c_int, [c_void_p, c_int32]),
     ("sl_follow_free", None, [c_void_p]),
     ("sl_server_new", c_int, [c_void_p, c_void_p, POINTER(c_void_p)]),

@@ -62,7 +62,8 @@ class Watch:
 
     def resume(self, checkpoint: str) -> None:
         """Continues where the run of the checkpoint ended; before wait()."""
-        self._must_be_ok(library().sl_follow_continue(self.pointer, os.fsencode(checkpoint), self._diagnostics.pointer))
+        path, diagnostics = os.fsencode(checkpoint), self._diagnostics.pointer
+        self._must_be_ok(library().sl_follow_continue(self.pointer, path, diagnostics, None))
 
     def wait(self) -> None:
         """Waits for the first file. TimeoutError if none arrived within the idle time."""

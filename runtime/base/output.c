@@ -4,6 +4,7 @@
 
 #include "base/file_access.h"
 #include "base/file_identity.h"
+#include "base/output_part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 enum { BUFFER_BYTES = 8 << 20, MESSAGE_BYTES = 1 << 20, MARKS_MAX = 1 << 15, PARTS_MAX = 1000 };
 
@@ -65,31 +65,6 @@ static int refuse(struct sl_output *f, const char *reason) {
   return SL_EIO;
 }
 
-static size_t name_room(const char *folder, size_t folder_bytes) {
-  const long most = pathconf(folder, _PC_NAME_MAX);
-  const size_t name = most > 0 && most < NAME_MAX ? (size_t)most : NAME_MAX;
-  const size_t path = PATH_MAX - 1 - folder_bytes;
-  return name < path ? name : path;
-}
-
-/* Writes TARGET to f->part, with room for ".part" and a number. A name that is too long is truncated at a character
- * boundary and followed by a hash of the whole name, so that two targets never share a temporary file. Returns the
- * number of bytes written, or 0 if there is no room. */
-static size_t begin_part(struct sl_output *f) {
-  enum { SUFFIX_BYTES = sizeof ".part1000" - 1, HASH_BYTES = 17 };
-  char folder[PATH_MAX];
-  const char *name = sl_file_split(f->target, folder);
-  if (!name) return 0;
-  const size_t folder_bytes = (size_t)(name - f->target), name_bytes = strlen(name);
-  const size_t room = name_room(folder, folder_bytes);
-  if (name_bytes + SUFFIX_BYTES <= room) return (size_t)sprintf(f->part, "%s", f->target);
-  if (room <= SUFFIX_BYTES + HASH_BYTES) return 0;
-  size_t kept = room - SUFFIX_BYTES - HASH_BYTES;
-  while (kept > 0 && ((unsigned char)name[kept] & 0xC0) == 0x80) kept--;
-  return (size_t)sprintf(f->part, "%.*s.%016llx", (int)(folder_bytes + kept), f->target,
-                         (unsigned long long)XXH3_64bits(name, name_bytes));
-}
-
 static void keep_access(struct sl_output *f) {
   if (sl_file_keep_access(f->target, f->descriptor) == SL_OK) return;
   f->say(f->context, SL_WARNING,
@@ -97,13 +72,12 @@ static void keep_access(struct sl_output *f) {
 }
 
 static int make_part(struct sl_output *f, int is_there) {
-  const size_t bytes = strlen(f->target) + 64;
-  f->part = (char *)malloc(bytes);
+  f->part = (char *)malloc(PATH_MAX);
   if (!f->part) return SL_ENOMEM;
-  const size_t length = begin_part(f);
+  const size_t length = sl_output_part_stem(f->target, f->part);
   if (length == 0) return refuse(f, strerror(ENAMETOOLONG));
   for (int i = 1; i <= PARTS_MAX; i++) {
-    snprintf(f->part + length, bytes - length, i == 1 ? ".part" : ".part%d", i);
+    snprintf(f->part + length, PATH_MAX - length, i == 1 ? ".part" : ".part%d", i);
     f->descriptor = open(f->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, is_there ? 0600 : 0666);
     if (f->descriptor >= 0) break;
     if (errno != EEXIST) return refuse(f, strerror(errno));
@@ -166,7 +140,7 @@ static int open_stdout(struct sl_output *f) {
 }
 
 static int open_target(struct sl_output *f, uint32_t flags, const atomic_int *stop) {
-  struct stat status, link;
+  struct stat status;
   char reason[PATH_MAX + 128], followed[PATH_MAX];
   const int is_there = stat(f->path, &status) == 0;
   if (f->is_by_path &&
@@ -177,9 +151,9 @@ static int open_target(struct sl_output *f, uint32_t flags, const atomic_int *st
   if (sl_file_is_stdout(f->path)) return open_stdout(f);
   if (sl_file_may_be_written(f->path, reason, sizeof reason) < 0) return refuse(f, reason);
   if (is_there && !S_ISREG(status.st_mode)) return open_special(f, flags, S_ISFIFO(status.st_mode), stop);
-  const int is_link = lstat(f->path, &link) == 0 && S_ISLNK(link.st_mode);
-  if (is_link && !realpath(f->path, followed)) return refuse(f, strerror(errno));
-  f->target = strdup(is_link ? followed : f->path);
+  const char *target = sl_output_target(f->path, followed);
+  if (!target) return refuse(f, strerror(errno));
+  f->target = strdup(target);
   return f->target ? make_part(f, is_there) : SL_ENOMEM;
 }
 

@@ -62,12 +62,6 @@ void sl_output_complete_free(struct sl_output_complete *file);
 int sl_output_finish_to(struct sl_output *f, struct sl_output_complete *complete);
 /* Ends the file like sl_output_finish_to, and begins the file `path` under the same handle. Regular files only. */
 int sl_output_next(struct sl_output *f, const char *path, struct sl_output_complete *complete);
-/* Returns 1 if the name is that of a temporary file: it ends in .part, or .part and a number. */
-int sl_output_is_part(const char *name);
-/* Marks the open file as written by this process. */
-void sl_output_lock(int descriptor);
-/* Number of the process that writes the temporary file `part`, or 0. */
-long sl_output_writer(const char *part);
 /* 1 if it is a regular file, which gets its name when it is complete; 0: a stream or device. */
 int sl_output_is_file(const struct sl_output *f);
 /* Ends the use of a stream without an end for its receiver: writes all added data, and moves the stream to a new handle

@@ -8,6 +8,7 @@
 #include <sluice/text.h>
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* ------------------------------------------------------------------------------------------------ the log */
@@ -106,23 +107,27 @@ struct without_file {
   const char *status;
   int exit_status;
   struct sl_follow_summary files;
+  const char *sums; /* a JSON object */
 };
 
-/* The JSON of a run that ended before its first file arrived, so that there is no session. */
+/* The JSON of a run that ended before its first file arrived, so that there is no session: with the sums of the run
+ * that it continues. */
 static int write_without_file(const void *what, FILE *file) {
   const struct without_file *w = what;
   fprintf(file,
-          "{\n  \"status\": \"%s\",\n  \"exit\": %d,\n  \"events\": 0,\n  \"error_events\": 0,\n"
+          "{\n  \"status\": \"%s\",\n  \"exit\": %d,\n"
           "  \"follow\": {\"taken\": 0, \"refused\": %" PRIu64 ", \"late\": %" PRIu64
-          ", \"waiting\": 0, \"moved\": 0}\n}\n",
-          w->status, w->exit_status, w->files.refused, w->files.late);
+          ", \"waiting\": 0, \"moved\": 0},%s\n",
+          w->status, w->exit_status, w->files.refused, w->files.late, w->sums + 1);
   return SL_OK;
 }
 
-/* Ends a run without a file: it was stopped, or no file arrived in time. Returns the exit status. */
-static int end_without_file(const struct cli_arguments *a, struct sl_follow *follow) {
-  struct without_file w = {"ok", CLI_OK, sl_follow_count(follow)};
-  if (cli_signal()) w = (struct without_file){"interrupted", CLI_SIGNAL + cli_signal(), w.files};
+/* Ends a run without a file: it was stopped, or no file arrived in time. `sums`: of the run that it continues, or NULL.
+ * Returns the exit status. */
+static int end_without_file(const struct cli_arguments *a, struct sl_follow *follow, const char *sums) {
+  static const char none[] = "{\n  \"events\": 0,\n  \"error_events\": 0\n}";
+  struct without_file w = {"ok", CLI_OK, sl_follow_count(follow), sums ? sums : none};
+  if (cli_signal()) w = (struct without_file){"interrupted", CLI_SIGNAL + cli_signal(), w.files, w.sums};
   if (!a->quiet && cli_signal())
     fprintf(stderr, "warning: the run was stopped before a file arrived in %s\n", a->follow.folder);
   else if (!a->quiet)
@@ -161,6 +166,7 @@ struct environment {
   struct sl_diagnostics *diagnostics;
   struct sl_follow *follow;
   struct sl_server *server;
+  char *sums; /* of the run that is continued, as a JSON object, or NULL */
 };
 
 static int run(const struct cli_arguments *a, const struct environment *e) {
@@ -181,7 +187,7 @@ static int run(const struct cli_arguments *a, const struct environment *e) {
   cli_reload_open();
   if (follow) cli_catch_signals();
   const int opened = open_session(&options, d, &session);
-  if (opened == 0 && follow) return end_without_file(a, follow);
+  if (opened == 0 && follow) return end_without_file(a, follow, e->sums);
   if (opened == 1 && claim_budgets(a, session) == SL_OK && cli_log_begin(session) == CLI_OK) {
     if (isatty(STDOUT_FILENO) && (options.digest > 1 || sl_session_writes_stdout(session))) cli_hide_progress();
     log_open(session);
@@ -218,7 +224,7 @@ static int open_environment(const struct cli_arguments *a, struct environment *e
   struct sl_diagnostics *d = e->diagnostics;
   int status = a->follow.folder ? sl_follow_new(&a->follow, d, &e->follow) : SL_OK;
   if (status == SL_OK && e->follow && a->options.resume && a->options.checkpoint_path)
-    status = sl_follow_continue(e->follow, a->options.checkpoint_path, d);
+    status = sl_follow_continue(e->follow, a->options.checkpoint_path, d, &e->sums);
   if (status == SL_OK && a->server.address) status = sl_server_new(&a->server, d, &e->server);
   if (!e->server) return status;
   if (!a->quiet) fprintf(stderr, "note: the page is at %s\n", sl_server_url(e->server));
@@ -239,6 +245,7 @@ int cli_run(const struct cli_arguments *a) {
   cli_print_dropped(e.diagnostics);
   sl_server_free(e.server);
   sl_follow_free(e.follow);
+  free(e.sums);
   sl_diagnostics_free(e.diagnostics);
   cli_log_close();
   return status;

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/diagnostics.h"
-#include "base/output.h"
+#include "base/output_part.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -220,6 +220,14 @@ static void write_events(const struct sl_summary *sum, FILE *file) {
   write_errors(sum->truncations, sum->truncation_count, "truncated", file);
 }
 
+static void write_resumed(const struct sl_session *s, FILE *file) {
+  const uint64_t before = sl_session_earlier_events(s);
+  if (before > 0)
+    fprintf(file,
+            "resumed      after %" PRIu64 " %s; rates, times and results of sinks are those of the events since then\n",
+            before, sl_plural(before, "event", "events"));
+}
+
 static void write_rotations(const struct sl_session *s, FILE *file) {
   const uint64_t files = sl_session_summary(s)->rotations + 1;
   if (sl_session_options(s)->rotate)
@@ -358,6 +366,7 @@ void sl_session_write_table(const struct sl_session *s, uint32_t details, FILE *
   fprintf(file, "device       %s%s%s\n", sl_session_options(s)->device, *device ? ": " : "", device);
   write_devices(sum, file);
   write_events(sum, file);
+  write_resumed(s, file);
   write_links(s, file);
   write_rates(s, file);
   write_energy(sum, file);

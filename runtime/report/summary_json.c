@@ -1,10 +1,9 @@
 /* summary_json.c: the summary of a run, as JSON for programs. */
-#include "base/json.h"
 #include "base/locale.h"
 #include "base/text_file.h"
 #include "report/origin.h"
 #include "report/summary.h"
-#include "results/configurations.h"
+#include "results/sums_json.h"
 #include "session/inspect.h"
 #include "zmq/hub.h"
 
@@ -12,12 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void json_digest(struct sl_json *j, const char *key, uint64_t digest) {
-  char text[24];
-  snprintf(text, sizeof text, "%016" PRIx64, digest);
-  sl_json_string(j, key, text);
-}
 
 static void json_plugins(const struct sl_session *s, struct sl_json *j) {
   sl_json_begin_array(j, "plugins");
@@ -134,6 +127,7 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_boolean(j, "failed", (int)sum->failed);
   sl_json_integer(j, "events", (int64_t)sum->events);
   sl_json_integer(j, "error_events", (int64_t)sum->error_events);
+  sl_json_unsigned(j, "events_before", sl_session_earlier_events(s));
   sl_json_integer(j, "retries", (int64_t)sum->retries);
   sl_json_integer(j, "slices", (int64_t)sum->slices);
   sl_json_integer(j, "rotations", (int64_t)sum->rotations);
@@ -157,37 +151,12 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_boolean(j, "captured_graph", is_device && !sl_session_options(s)->profile && !sl_session_options(s)->guard);
 }
 
-/* The file is null for simulated and fed events; a fed event has its entry in the feed. */
-static void json_event(const struct sl_session *s, struct sl_json *j, const struct sl_event *event, const char *file) {
-  sl_json_begin_object(j, "first");
-  sl_json_integer(j, "run", event->run);
-  sl_json_unsigned(j, "event", event->number);
-  sl_json_string(j, "file", file);
-  sl_json_unsigned(j, sl_session_options(s)->feed ? "entry" : "byte", event->offset);
-  sl_json_end_object(j);
-}
-
 static void json_messages(const struct sl_session *s, struct sl_json *j) {
   const struct sl_diagnostics *d = sl_session_setup(s)->diagnostics;
   sl_json_begin_array(j, "messages");
   for (size_t i = 0; i < sl_diagnostics_count(d); i++) {
     sl_json_begin_object(j, NULL);
     sl_diagnostic_put(sl_diagnostics_at(d, i), j);
-    sl_json_end_object(j);
-  }
-  sl_json_end_array(j);
-}
-
-static void json_errors(const struct sl_session *s, const char *key, const struct sl_error_summary *errors,
-                        uint32_t count, struct sl_json *j) {
-  sl_json_begin_array(j, key);
-  for (uint32_t i = 0; i < count; i++) {
-    const struct sl_error_summary *e = &errors[i];
-    sl_json_begin_object(j, NULL);
-    sl_json_string(j, "node", e->node);
-    sl_json_string(j, "reason", e->reason);
-    sl_json_integer(j, "count", (int64_t)e->count);
-    json_event(s, j, &e->first, e->first_file);
     sl_json_end_object(j);
   }
   sl_json_end_array(j);
@@ -326,15 +295,16 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   sl_json_string(&j, "started", sum->started);
   sl_json_string(&j, "graph", sl_session_options(s)->graph_path);
   json_with(s, &j);
-  json_digest(&j, "graph_digest", sum->graph_digest);
+  sl_digest_json("graph_digest", sum->graph_digest, &j);
   sl_json_string(&j, "graph_text", sl_session_graph(s)->text);
   sl_origin_json(s, &j);
   json_plugins(s, &j);
   json_counts(s, &j);
   json_plan(s, &j);
   json_energy(&j, sum->energy);
-  json_errors(s, "errors", sum->errors, sum->error_count, &j);
-  json_errors(s, "truncations", sum->truncations, sum->truncation_count, &j);
+  const char *offset = sl_session_options(s)->feed ? "entry" : "byte";
+  sl_errors_json("errors", sum->errors, sum->error_count, offset, &j);
+  sl_errors_json("truncations", sum->truncations, sum->truncation_count, offset, &j);
   json_messages(s, &j);
   json_times(s, &j);
   json_tables(s, &j);

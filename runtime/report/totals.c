@@ -1,6 +1,7 @@
-/* totals.c: sums over the newest configuration, in the table; in JSON: results/configurations.c. Totals with named
- * entries have a row per entry. */
+/* totals.c: sums over the newest configuration, in the table; in JSON: results/sums_json.c. Totals with named entries
+ * have a row per entry. */
 #include "report/summary.h"
+#include "results/sums_json.h"
 
 #include <sluice/text.h>
 
@@ -8,13 +9,6 @@
 #include <string.h>
 
 enum { INDENT = 13, COLUMNS = 120 };
-
-/* Number of fields of the output that the total `k` begins; totals of an output are consecutive. */
-static uint32_t fields_from(const struct sl_summary *sum, uint32_t k) {
-  uint32_t count = 1;
-  while (k + count < sum->total_count && sum->totals[k + count].port == sum->totals[k].port) count++;
-  return count;
-}
 
 static void write_value(const struct sl_total_summary *t, uint64_t value, int width, FILE *file) {
   if (t->is_signed)
@@ -100,9 +94,9 @@ static void write_rows(const struct sl_total_summary *fields, uint32_t count, ui
 }
 
 void sl_totals_write(const struct sl_summary *sum, uint64_t events, int only_named, FILE *file) {
-  for (uint32_t k = 0; k < sum->total_count; k += fields_from(sum, k)) {
+  for (uint32_t k = 0, count; k < sum->total_count; k += count) {
     const struct sl_total_summary *fields = &sum->totals[k];
-    const uint32_t count = fields_from(sum, k);
+    count = sl_totals_of_output(fields, sum->total_count - k);
     if (fields->label) write_rows(fields, count, events, only_named, file);
     for (uint32_t f = 0; f < count; f++)
       if (!only_named && !(fields->label && is_column(&fields[f]))) write_values(&fields[f], file);

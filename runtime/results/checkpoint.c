@@ -5,8 +5,8 @@
  *   2. The checkpoint is written: the position of the input, sums, and the names of these files. It replaces the one
  *      before it in one step.
  *   3. The files get their final names.
- * A run that continues renames the files that its checkpoint lists, if that was not done, and removes all later
- * temporary files. A file under its final name is therefore covered by a checkpoint, and none is written twice.
+ * A run that continues renames the files that its checkpoint lists, if that was not done. Later temporary files are
+ * removed (leftovers.c). A file under its final name is therefore covered by a checkpoint, and none is written twice.
  */
 #include "results/checkpoint.h"
 
@@ -20,9 +20,9 @@
 #include "results/files.h"
 #include "results/outputs.h"
 #include "results/rotation.h"
+#include "results/sums_json.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,7 +32,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-static const char head[] = "sluice checkpoint 2\n";
+static const char other_version[] = "not a checkpoint of this version";
+static const char head[] = "sluice checkpoint 3\n";
 
 static struct sl_option_log log_of(const struct sl_checkpoint *c) {
   return (struct sl_option_log){c->setup, "--checkpoint"};
@@ -73,11 +74,53 @@ static void put_errors(FILE *f, const char *what, const struct sl_event_errors *
 
 static void put_outputs(FILE *f, const struct sl_outputs *o) {
   const uint32_t outputs = o->setup->graph->output_count;
+  fprintf(f, "digests %" PRIu32 "\n", o->with_digests);
   for (uint32_t i = 0; i < outputs; i++)
     fprintf(f, "output %" PRIu64 " %016" PRIx64 "\n", sl_outputs_items(o, i), sl_outputs_events_digest(o, i));
   fprintf(f, "totals %" PRIu64, o->value_count);
   for (uint64_t v = 0; v < o->value_count; v++) fprintf(f, " %" PRIu64, o->totals[v]);
   fprintf(f, "\n");
+}
+
+static void put_outputs_json(struct sl_json *j, const struct sl_outputs *o) {
+  const struct sl_setup *s = o->setup;
+  sl_json_begin_array(j, "outputs");
+  for (uint32_t i = 0; i < s->graph->output_count; i++) {
+    const struct sl_output_summary output = {s->graph->outputs[i].name, sl_outputs_items(o, i),
+                                             s->options.digest ? sl_outputs_digest(o, i) : 0};
+    sl_output_json(&output, j);
+  }
+  sl_json_end_array(j);
+}
+
+/* The sums so far as JSON, for a run that continues and finds no file, so that it has no graph. Returns 0 if there is
+ * no memory. */
+static int put_sums(FILE *f, const struct sl_checkpoint *c) {
+  const struct sl_outputs *o = c->outputs;
+  const struct sl_delivery *d = c->delivery;
+  const struct sl_configuration_results present = {
+      .graph_digest = o->identity->run.graph_digest, .events = d->events, .error_events = d->error_events};
+  struct sl_json j;
+  sl_json_begin(&j);
+  sl_json_begin_object(&j, NULL);
+  sl_digest_json("graph_digest", o->identity->run.graph_digest, &j);
+  sl_json_unsigned(&j, "events", d->events);
+  sl_json_unsigned(&j, "error_events", d->error_events);
+  sl_json_unsigned(&j, "rotations", c->rotation->number);
+  sl_errors_json("errors", d->errors.summaries, d->errors.count, "byte", &j);
+  sl_errors_json("truncations", d->truncations.summaries, d->truncations.count, "byte", &j);
+  put_outputs_json(&j, o);
+  sl_totals_json(o->summaries, o->total_count, &j);
+  sl_configurations_json(c->configurations, &present, &j);
+  sl_json_end_object(&j);
+  const char *text = sl_json_text(&j);
+  if (text) {
+    fprintf(f, "sums");
+    put_text(f, text);
+    fprintf(f, "\n");
+  }
+  sl_json_free(&j);
+  return text != NULL;
 }
 
 static void put_followed(FILE *f, struct sl_follow *follow, char *const *names) {
@@ -116,10 +159,12 @@ static void put_configurations(FILE *f, const struct sl_configurations *all) {
   fprintf(f, "\n");
 }
 
-static void put(FILE *f, const struct sl_checkpoint *c, int state, char *const *names) {
+/* Returns 0 if there is no memory. */
+static int put(FILE *f, const struct sl_checkpoint *c, int state, char *const *names) {
   const struct sl_rotation *r = c->rotation;
   fprintf(f, "%sgraph %016" PRIx64 "\ninput %016" PRIx64 "\n", head, c->outputs->identity->run.graph_digest,
           input_hash(c));
+  const int has_sums = c->setup->options.follow ? put_sums(f, c) : 1;
   if (c->setup->options.follow) put_followed(f, c->setup->options.follow, names);
   put_complete(f, r);
   fprintf(f, "end %d\nrotation %" PRIu64 " %" PRIu32 " %d\n", state == SL_RUN_ENDED && !c->setup->options.follow,
@@ -130,6 +175,7 @@ static void put(FILE *f, const struct sl_checkpoint *c, int state, char *const *
   put_outputs(f, c->outputs);
   put_errors(f, "error", &c->delivery->errors);
   put_errors(f, "truncation", &c->delivery->truncations);
+  return has_sums;
 }
 
 static int write_text(const struct sl_checkpoint *c, const char *text, size_t bytes) {
@@ -151,7 +197,7 @@ int sl_checkpoint_write(const struct sl_checkpoint *c, int state) {
   if (!c->setup->options.checkpoint_path) return SL_OK;
   char **names = c->setup->options.follow ? sl_follow_processed(c->setup->options.follow) : NULL;
   int failed = !sl_text_open(&text) || (c->setup->options.follow && !names);
-  if (!failed) put(text.file, c, state, names);
+  if (!failed) failed = !put(text.file, c, state, names);
   failed |= sl_text_close(&text) < 0;
   for (size_t i = 0; names && names[i]; i++) free(names[i]);
   free(names);
@@ -268,8 +314,13 @@ static int read_error(struct reader *r, struct sl_event_errors *errors) {
   return SL_OK;
 }
 
-static void read_outputs(const struct sl_checkpoint *c, struct reader *r) {
+static int read_outputs(const struct sl_checkpoint *c, struct reader *r) {
   struct sl_outputs *o = c->outputs;
+  expect(r, "digests ");
+  const uint64_t with_digests = number(r, 10);
+  expect(r, "\n");
+  if (r->at && o->with_digests && !with_digests)
+    return refuse(c, "leave --digest out, or remove the file to begin again", "of a run without --digest");
   for (uint32_t i = 0; r->at && i < c->setup->graph->output_count; i++) {
     expect(r, "output ");
     const uint64_t items = number(r, 10), digest = number(r, 16);
@@ -280,6 +331,7 @@ static void read_outputs(const struct sl_checkpoint *c, struct reader *r) {
   if (number(r, 10) != o->value_count) r->at = NULL;
   for (uint64_t v = 0; r->at && v < o->value_count; v++) o->totals[v] = number(r, 10);
   expect(r, "\n");
+  return SL_OK;
 }
 
 static int read_configurations(struct sl_configurations *all, struct reader *r) {
@@ -354,21 +406,25 @@ static int read_followed(struct sl_follow *follow, struct reader *r) {
   return status;
 }
 
-/* Reads the begin: digests of graph and input. */
-static void read_head(struct reader *r, uint64_t *graph, uint64_t *input) {
+/* Reads the begin: digests of graph and input. Returns the sums as JSON, to be freed by the caller; NULL: there are
+ * none. */
+static char *read_head(struct reader *r, uint64_t *graph, uint64_t *input) {
   expect(r, head);
   expect(r, "graph ");
   *graph = number(r, 16);
   expect(r, "\ninput ");
   *input = number(r, 16);
   expect(r, "\n");
+  char *sums = skip(r, "sums ") ? text_value(r) : NULL;
+  if (sums) expect(r, "\n");
+  return sums;
 }
 
 /* Sets the state of the run. */
 static int restore(struct sl_checkpoint *c, struct reader *r) {
   const char *remove = "remove the file to begin again, or run the same command";
   uint64_t graph, input;
-  read_head(r, &graph, &input);
+  free(read_head(r, &graph, &input));
   if (r->at && graph != c->outputs->identity->run.graph_digest) {
     char why[160];
     snprintf(why, sizeof why,
@@ -394,46 +450,14 @@ static int restore(struct sl_checkpoint *c, struct reader *r) {
   c->events = number(r, 10);
   expect(r, "\n");
   if (status == SL_OK) status = read_configurations(c->configurations, r);
-  read_outputs(c, r);
+  if (status == SL_OK) status = read_outputs(c, r);
   while (status == SL_OK && skip(r, "error ")) status = read_error(r, &c->delivery->errors);
   while (status == SL_OK && skip(r, "truncation ")) status = read_error(r, &c->delivery->truncations);
   expect(r, "check ");
-  return r->at || status < 0 ? status : refuse(c, remove, "not a checkpoint of this version");
+  return r->at || status < 0 ? status : refuse(c, remove, other_version);
 }
 
 /* ---------------------------------------------------------------------------------------------------- resuming */
-
-static int clean(const struct sl_checkpoint *c, const char *path, int is_pattern) {
-  char whole[PATH_MAX], *text = sl_rotation_glob(sl_files_resolve(c->files, path, whole), is_pattern);
-  glob_t found;
-  if (!text) return SL_ENOMEM;
-  const int status = glob(text, 0, NULL, &found);
-  free(text);
-  if (status != 0) return status == GLOB_NOSPACE ? SL_ENOMEM : SL_OK;
-  for (size_t i = 0; i < found.gl_pathc; i++) {
-    const char *part = found.gl_pathv[i];
-    if (sl_output_is_part(part) && sl_output_writer(part) == 0 && unlink(part) == 0)
-      sl_diagnose(c->setup->diagnostics, SL_NOTE, NULL, NULL, NULL,
-                  "--resume: removed %s, written after the checkpoint", part);
-  }
-  globfree(&found);
-  return SL_OK;
-}
-
-static int clean_pattern(void *context, const struct sl_node *node, uint32_t member, const char *pattern) {
-  (void)node, (void)member;
-  return clean(context, pattern, 1);
-}
-
-/* Removes the temporary files that an earlier process has left: those of all sinks, and of options. */
-static int clean_all(struct sl_checkpoint *c) {
-  const struct sl_options *o = &c->setup->options;
-  const char *const paths[] = {o->checkpoint_path, o->report_path, o->metrics_path, o->trace_path};
-  int status = SL_OK;
-  for (size_t i = 0; status == SL_OK && i < sizeof paths / sizeof paths[0]; i++)
-    if (paths[i] && !sl_file_is_stdout(paths[i])) status = clean(c, paths[i], 0);
-  return status == SL_OK ? sl_rotation_each_path(c->setup, clean_pattern, c) : status;
-}
 
 /* Continues to read at the position. */
 static void seek(const struct sl_checkpoint *c) {
@@ -504,24 +528,26 @@ int sl_checkpoint_open(struct sl_checkpoint *c) {
     if (status == SL_OK) seek(c);
   }
   free(r.text);
-  if (status == SL_OK) status = clean_all(c);
   return status;
 }
 
-int sl_follow_continue(struct sl_follow *follow, const char *checkpoint_path, struct sl_diagnostics *d) {
+int sl_follow_continue(struct sl_follow *follow, const char *path, struct sl_diagnostics *d, char **sums) {
   SL_IN_C_LOCALE(SL_ENOMEM);
-  struct sl_setup setup = {.options = {.checkpoint_path = checkpoint_path}, .diagnostics = d};
+  struct sl_setup setup = {.options = {.checkpoint_path = path}, .diagnostics = d};
   const struct sl_checkpoint c = {.setup = &setup};
   struct reader r = {NULL, NULL};
   uint64_t graph, input;
+  char *found = NULL;
   int status = load(&c, &r);
   if (status == 1) {
-    read_head(&r, &graph, &input);
-    status = skip(&r, "followed ")
-                 ? read_followed(follow, &r)
-                 : refuse(&c, "remove the file to begin again", "of a run that did not follow a folder");
+    found = read_head(&r, &graph, &input);
+    status = skip(&r, "followed ") ? read_followed(follow, &r)
+                                   : refuse(&c, "remove the file to begin again",
+                                            r.at ? "of a run that did not follow a folder" : other_version);
     if (status == SL_OK) status = publish(&c, &r);
   }
+  if (sums) *sums = found;
+  if (!sums) free(found);
   free(r.text);
   return status;
 }

@@ -26,8 +26,8 @@ struct sl_checkpoint {
 
 extern const struct sl_observer_calls sl_checkpoint_observer; /* its context: struct sl_checkpoint */
 
-/* Checks --checkpoint and --resume. With --resume, reads the file, removes what was written after it, and sets the
- * state of the run. Without the options it does nothing. */
+/* Checks --checkpoint and --resume. With --resume, reads the file and sets the state of the run. Without the options it
+ * does nothing. */
 int sl_checkpoint_open(struct sl_checkpoint *c);
 /* Writes the file, then gives the files that the sinks have completed their final names. Without --checkpoint it does
  * nothing. */

@@ -4,82 +4,10 @@
 #include "results/configurations.h"
 
 #include "graph/graph.h"
+#include "results/sums_json.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ------------------------------------------------------------------------------------------ totals and outputs */
-
-/* Number of fields of the output that `totals` begins with; totals of an output are consecutive. */
-static uint32_t fields_of(const struct sl_total_summary *totals, uint32_t count) {
-  uint32_t fields = 1;
-  while (fields < count && totals[fields].port == totals->port) fields++;
-  return fields;
-}
-
-/* The value, or the list of values, of an entry. */
-static void json_entry(struct sl_json *j, const char *key, const struct sl_total_summary *t, uint32_t entry) {
-  const uint64_t *values = t->values + (uint64_t)entry * t->width;
-  if (t->width > 1) sl_json_begin_array(j, key);
-  for (uint32_t w = 0; w < t->width; w++) {
-    const char *own = t->width > 1 ? NULL : key;
-    if (t->is_signed)
-      sl_json_integer(j, own, (int64_t)values[w]);
-    else
-      sl_json_unsigned(j, own, values[w]);
-  }
-  if (t->width > 1) sl_json_end_array(j);
-}
-
-static void json_by_name(struct sl_json *j, const struct sl_total_summary *fields, uint32_t count) {
-  for (uint32_t e = 0; e < fields->entries; e++) {
-    sl_json_begin_object(j, fields->names[e]);
-    for (uint32_t f = 0; f < count; f++) json_entry(j, fields[f].field, &fields[f], e);
-    sl_json_end_object(j);
-  }
-}
-
-static void json_by_field(struct sl_json *j, const struct sl_total_summary *fields, uint32_t count) {
-  for (uint32_t f = 0; f < count; f++) {
-    sl_json_begin_array(j, fields[f].field);
-    for (uint32_t e = 0; e < fields[f].entries; e++) json_entry(j, NULL, &fields[f], e);
-    sl_json_end_array(j);
-  }
-}
-
-void sl_totals_json(const struct sl_total_summary *totals, uint32_t count, struct sl_json *j) {
-  sl_json_begin_object(j, "totals");
-  for (uint32_t k = 0; k < count;) {
-    const uint32_t fields = fields_of(&totals[k], count - k);
-    sl_json_begin_object(j, totals[k].port);
-    (totals[k].label ? json_by_name : json_by_field)(j, &totals[k], fields);
-    sl_json_end_object(j);
-    k += fields;
-  }
-  sl_json_end_object(j);
-}
-
-static void json_digest(struct sl_json *j, const char *key, uint64_t digest) {
-  char text[24];
-  snprintf(text, sizeof text, "%016" PRIx64, digest);
-  sl_json_string(j, key, digest ? text : NULL);
-}
-
-void sl_outputs_json(const struct sl_output_summary *outputs, uint32_t count, struct sl_json *j) {
-  sl_json_begin_array(j, "outputs");
-  for (uint32_t o = 0; o < count; o++) {
-    sl_json_begin_object(j, NULL);
-    sl_json_string(j, "port", outputs[o].port);
-    sl_json_integer(j, "items", (int64_t)outputs[o].items);
-    json_digest(j, "digest", outputs[o].digest);
-    sl_json_end_object(j);
-  }
-  sl_json_end_array(j);
-}
-
-/* --------------------------------------------------------------------------------------------- configurations */
 
 static void json_changes(struct sl_json *j, const char *changes) {
   sl_json_begin_array(j, "changes");
@@ -106,7 +34,7 @@ static void put_results(struct sl_json *j, const struct sl_configuration_results
 static void put(struct sl_json *j, const struct sl_configuration_summary *ended,
                 const struct sl_configuration_results *r) {
   sl_json_begin_object(j, NULL);
-  json_digest(j, "graph_digest", ended->graph_digest);
+  sl_digest_json("graph_digest", ended->graph_digest, j);
   sl_json_unsigned(j, "first_event", ended->first_event);
   sl_json_unsigned(j, "events", ended->events);
   sl_json_unsigned(j, "error_events", ended->error_events);
@@ -132,12 +60,18 @@ int sl_configurations_add(struct sl_configurations *c, const struct sl_configura
   return SL_OK;
 }
 
-int sl_configurations_end(struct sl_configurations *c, const struct sl_configuration_results *results, char *changes) {
-  struct sl_configuration_summary ended = {.graph_digest = results->graph_digest,
+/* The present configuration, without its JSON. */
+static struct sl_configuration_summary present(const struct sl_configurations *c,
+                                               const struct sl_configuration_results *results) {
+  return (struct sl_configuration_summary){.graph_digest = results->graph_digest,
                                            .first_event = c->first_event,
                                            .events = results->events - c->first_event,
                                            .error_events = results->error_events - c->earlier_errors,
                                            .changes = c->changes};
+}
+
+int sl_configurations_end(struct sl_configurations *c, const struct sl_configuration_results *results, char *changes) {
+  struct sl_configuration_summary ended = present(c, results);
   struct sl_json j;
   sl_json_begin(&j);
   put(&j, &ended, results);
@@ -148,6 +82,15 @@ int sl_configurations_end(struct sl_configurations *c, const struct sl_configura
   c->first_event = results->events;
   c->earlier_errors = results->error_events;
   return sl_configurations_add(c, &ended);
+}
+
+void sl_configurations_json(const struct sl_configurations *c, const struct sl_configuration_results *results,
+                            struct sl_json *j) {
+  const struct sl_configuration_summary last = present(c, results);
+  sl_json_begin_array(j, "configurations");
+  for (uint32_t i = 0; i < c->count; i++) sl_json_raw(j, NULL, c->at[i].json);
+  put(j, &last, results);
+  sl_json_end_array(j);
 }
 
 void sl_configurations_close(struct sl_configurations *c) {

@@ -30,11 +30,9 @@ struct sl_configuration_results {
 int sl_configurations_end(struct sl_configurations *c, const struct sl_configuration_results *results, char *changes);
 /* Adds a configuration that an earlier process has ended. Takes over the texts. */
 int sl_configurations_add(struct sl_configurations *c, const struct sl_configuration_summary *ended);
+/* "configurations": all of them in order, the present one last. */
+void sl_configurations_json(const struct sl_configurations *c, const struct sl_configuration_results *results,
+                            struct sl_json *j);
 void sl_configurations_close(struct sl_configurations *c);
-
-/* {OUTPUT: {NAME: {FIELD: value}}}; without names {OUTPUT: {FIELD: [value of each entry]}}. A value is a list if the
- * field has several per entry. */
-void sl_totals_json(const struct sl_total_summary *totals, uint32_t count, struct sl_json *j);
-void sl_outputs_json(const struct sl_output_summary *outputs, uint32_t count, struct sl_json *j);
 
 #endif

@@ -163,21 +163,9 @@ int sl_rotation_path(const struct sl_rotation *r, const struct sl_services *s, c
   return SL_EINVAL;
 }
 
-int sl_rotation_each_path(const struct sl_setup *s, sl_rotation_path_function *visit, void *context) {
-  int status = s->options.output_path ? visit(context, NULL, 0, s->options.output_path) : SL_OK;
-  for (uint32_t i = 0; i < s->graph->order_count; i++) {
-    const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
-    for (uint32_t m = 0; node->algorithm->kind == SL_KIND_SINK && m < node->algorithm->member_count; m++) {
-      const struct sl_member *member = &node->algorithm->members[m];
-      const int is_path = member->kind == SL_MEMBER_PROPERTY && (member->flags & SL_FLAG_WRITTEN);
-      if (is_path && *node->values[m].text && status == SL_OK) status = visit(context, node, m, node->values[m].text);
-    }
-  }
-  return status;
-}
-
-static int check_pattern(void *context, const struct sl_node *node, uint32_t member, const char *pattern) {
-  const struct sl_rotation *r = context;
+/* Checks a path of -o (`node` NULL) or of a property. */
+static int check_pattern(const struct sl_rotation *r, const struct sl_node *node, uint32_t member,
+                         const char *pattern) {
   const char *fault = fault_of(pattern);
   if (!fault) return SL_OK;
   const struct sl_location *value = node ? &node->value_locations[member] : NULL;
@@ -187,10 +175,24 @@ static int check_pattern(void *context, const struct sl_node *node, uint32_t mem
   return SL_EINVAL;
 }
 
+static int check_patterns(const struct sl_rotation *r) {
+  const struct sl_setup *s = r->setup;
+  int status = s->options.output_path ? check_pattern(r, NULL, 0, s->options.output_path) : SL_OK;
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
+    for (uint32_t m = 0; node->algorithm->kind == SL_KIND_SINK && m < node->algorithm->member_count; m++) {
+      const struct sl_member *member = &node->algorithm->members[m];
+      const int is_path = member->kind == SL_MEMBER_PROPERTY && (member->flags & SL_FLAG_WRITTEN);
+      if (is_path && *node->values[m].text && status == SL_OK) status = check_pattern(r, node, m, node->values[m].text);
+    }
+  }
+  return status;
+}
+
 int sl_rotation_open(struct sl_rotation *r) {
   if (!r->setup->options.rotate) return SL_OK;
   int status = read_option(r);
-  if (status == SL_OK) status = sl_rotation_each_path(r->setup, check_pattern, r);
+  if (status == SL_OK) status = check_patterns(r);
   if (status == SL_OK) r->setup->splits_runs = (uint32_t)r->by_run;
   return status;
 }

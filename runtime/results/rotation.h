@@ -65,10 +65,6 @@ struct sl_output_complete *sl_rotation_complete(struct sl_rotation *r, int *stat
 /* Returns a pattern of glob(3) for the temporary files of a path or, with `is_pattern`, of a pattern that was checked,
  * in which number and time stand for any digits. To be freed; NULL if out of memory. */
 char *sl_rotation_glob(const char *pattern, int is_pattern);
-/* Calls `visit` for the path of -o (`node` NULL) and for each path that a property of a sink names, until it returns an
- * error. */
-typedef int sl_rotation_path_function(void *context, const struct sl_node *node, uint32_t member, const char *path);
-int sl_rotation_each_path(const struct sl_setup *s, sl_rotation_path_function *visit, void *context);
 struct sl_rotated_file *sl_rotation_find(const struct sl_rotation *r, const struct sl_output *output);
 
 #endif

@@ -1,9 +1,12 @@
-/* sinks.c: calls of sinks. Their reports at the end are kept as JSON text and as lines for the final table. */
+/* sinks.c: calls of sinks. Their reports at the end are kept as JSON text and as lines for the final table. After
+ * --resume, a sink knows only the events since then, and its report states the number of events of its configuration
+ * before them. */
 #include "results/sinks.h"
 
 #include "base/json.h"
 #include "base/table_text.h"
 #include "execute/delivery.h"
+#include "results/configurations.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -52,6 +55,8 @@ static int finish_sink(struct sl_sinks *sinks, uint32_t n) {
   struct report_context c = {0};
   sl_json_begin(&c.json);
   sl_json_begin_object(&c.json, NULL);
+  const uint64_t before = sinks->delivery->earlier_events, first = sinks->configurations->first_event;
+  if (before > first) sl_json_unsigned(&c.json, "events_before", before - first);
   const struct sl_report report = {sizeof report, 0,       &c,     begin_object, end_object, begin_array,
                                    end_array,     integer, number, text,         add_line};
   const struct sl_sink *sink = node->algorithm->sink;

@@ -4,8 +4,13 @@
 
 #include "execute/observer.h"
 
+struct sl_configurations;
+struct sl_delivery;
+
 struct sl_sinks {
   struct sl_setup *setup;
+  const struct sl_delivery *delivery;
+  const struct sl_configurations *configurations;
   char **json, **lines; /* per node: what the sinks reported at the end */
   void *const *args;    /* per node: argument structs with the properties */
 };

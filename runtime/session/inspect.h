@@ -32,6 +32,8 @@ const struct sl_zmq_link *sl_session_links(const struct sl_session *s);
 /* Items, totals and histograms of the graph's outputs. */
 const struct sl_outputs *sl_session_outputs(const struct sl_session *s);
 uint64_t sl_session_events_read(const struct sl_session *s);
+/* --resume: number of events that earlier processes have delivered. */
+uint64_t sl_session_earlier_events(const struct sl_session *s);
 /* With options.race, before the first slice: checks only nodes with the algorithm of this node. */
 void sl_session_race_only(struct sl_session *s, uint32_t node);
 /* Checksum of all arrays of a constant. */

@@ -14,6 +14,7 @@
 #include "input/follow.h"
 #include "observe/checks.h"
 #include "records/records.h"
+#include "results/leftovers.h"
 #include "session/inspect.h"
 #include "session/options.h"
 
@@ -65,6 +66,7 @@ static int open_parts(struct sl_session *sn) {
   int status = sl_rotation_open(&sn->rotation);
   if (status == SL_OK) status = sl_parts_open(sn);
   if (status == SL_OK) status = sl_checkpoint_open(&sn->checkpoint);
+  if (status == SL_OK) status = sl_leftovers_open(&sn->files);
   sl_times_opened(&sn->times, SL_OPENING_PLAN);
   if (status == SL_OK) status = sl_order_open(&sn->order, s);
   if (status == SL_OK && !s->options.inspect_only) status = sl_parts_open_slots(sn);
@@ -104,6 +106,8 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   sn->files.setup = s;
   sn->files.rotation = &sn->rotation;
   sn->rotation.setup = s;
+  sn->sinks.delivery = &sn->delivery;
+  sn->sinks.configurations = &sn->configurations;
   sn->rotation.sinks = &sn->sinks;
   sn->rotation.outputs = &sn->outputs;
   sn->rotation.delivery = &sn->delivery;
@@ -274,6 +278,8 @@ const struct sl_zmq_link *sl_session_links(const struct sl_session *sn) { return
 const struct sl_outputs *sl_session_outputs(const struct sl_session *sn) { return &sn->outputs; }
 
 uint64_t sl_session_events_read(const struct sl_session *sn) { return sn->reading.events; }
+
+uint64_t sl_session_earlier_events(const struct sl_session *sn) { return sn->delivery.earlier_events; }
 
 void sl_session_race_only(struct sl_session *sn, uint32_t node) {
   sn->setup.race_algorithm = sn->setup.graph->nodes[node].algorithm;

@@ -347,6 +347,12 @@ def resume():
         own, data = separate(text, b"".join(SAMPLE[c["first_event"]:c["first_event"] + c["events"]]))
         checks.that(is_equal(c, own), "with the results of a run of its own")
     checks.that(Path("k-01.mdf").read_bytes() == data, "and its file")
+    checks.that(summary["events_before"] == 100 and "events_before" not in summary["results"]["write"], "which the sink reports as the events of its configuration")
+    run = Run(*command, "--until-idle", 0.2)
+    status, without = run.end(), json.loads(Path("k.json").read_text())
+    found[-1]["results"] = None
+    checks.that(status == 0 and "nodes" not in without and list_of({**without, "results": None}) == found,
+                f"without a new file, the summary has both configurations of the checkpoint: {run.lines[-1:]}")
 
 
 def resident(pid):

@@ -1,6 +1,7 @@
 """--checkpoint and --resume: after any number of SIGKILLs the files of the sinks are those of an undisturbed run, byte for byte,
 and so are events, totals and digests of the summary.
 """
+import ctypes
 import json
 import os
 import random
@@ -30,10 +31,12 @@ def end(process, seconds):
         return None, process.communicate()[1]
 
 
+COMMAND = [SLUICE, "run", *map(str, GRAPH), "--rotate", "700kB", "--checkpoint", "c", "--resume", "-o", "c-%Y-%04d.mdf", "--json", "c.json"]
+
+
 def start(*arguments):
-    return subprocess.Popen([SLUICE, "run", *map(str, GRAPH), "--rotate", "700kB", "--checkpoint", "c", "--resume", "-o", "c-%Y-%04d.mdf",
-                             "--json", "c.json", "--quiet", "--slice-events", str(draw.randrange(1, 9)), "--slots", str(draw.randrange(1, 3)),
-                             *map(str, arguments)], stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen([*COMMAND, "--quiet", "--slice-events", str(draw.randrange(1, 9)), "--slots", str(draw.randrange(1, 3)), *map(str, arguments)],
+                            stderr=subprocess.PIPE, text=True)
 
 
 def clear():
@@ -97,10 +100,30 @@ def of_folder(whole):
                 break
         data, count = written()
         left = len(list(Path("in").iterdir()))
-        if status != 0 or data != whole["bytes"] or left != (0 if done else len(files)):
+        if status != 0 or data != whole["bytes"] or left != (0 if done else len(files)) or not is_same(whole):
             checks.that(False, f"folder: round {rounds}: status {status}, {len(data)} bytes in {count} files, {left} files in the folder: {messages}")
         rounds += 1
-    checks.that(kills >= KILLS, f"folders: {rounds} services with {kills} kills give the same bytes; processed files are moved")
+    checks.that(kills >= KILLS, f"folders: {rounds} services with {kills} kills give the same bytes and sums; processed files are moved")
+
+
+def nothing_new(whole):
+    """A service that is started again and finds no file has no graph; its summary has the sums of the checkpoint."""
+    status, text = end(start("--follow", "in", "--pattern", "*.mdf", "--until-idle", "0.2"), 60)
+    summary = json.loads(Path("c.json").read_text())
+    checks.that(status == 0 and is_same(whole) and summary["follow"]["taken"] == 0 and summary["status"] == "ok" and "nodes" not in summary,
+                f"without a new file, the summary has the {summary['events']} events, outputs and totals of the checkpoint: {text.strip()}")
+    checks.that(summary["rotations"] == written()[1] - 1 and len(summary["graph_digest"]) == 16, f"and {summary['rotations']} rotations")
+    process = subprocess.Popen([*COMMAND, "--follow", "in", "--pattern", "*.mdf"], stderr=subprocess.PIPE, text=True)
+    line = process.stderr.readline()  # it waits for a file
+    process.terminate()
+    status = end(process, 60)[0]
+    summary = json.loads(Path("c.json").read_text())
+    checks.that(status == 143 and is_same(whole) and summary["status"] == "interrupted", f"also when it is stopped while it waits: {line.strip()}")
+    call("run", ROOT / "graphs/decisions.yaml", "--with", "write.yaml", "--follow", "parts", "--until-idle", "0.2", "--rotate", "1h", "-o", "d-%04d.mdf",
+         "--checkpoint", "d", "--quiet")
+    done = subprocess.run([SLUICE, "run", *map(str, GRAPH), "--follow", "parts", "--until-idle", "0.2", "--rotate", "1h", "-o", "d-%04d.mdf", "--checkpoint", "d", "--resume",
+                           "--json", "d.json", "--quiet"], capture_output=True, text=True, timeout=60)
+    checks.that(done.returncode == 0 and json.loads(Path("d.json").read_text())["outputs"][0]["digest"] is None, f"a digest that was not computed is null: {done.stderr.strip()}")
 
 
 def other_files():
@@ -114,6 +137,64 @@ def other_files():
     checks.that(status == 0 and left == [False] * len(mine) + [True] * len(others), f"files of other runs are not removed: {left}")
     for name in others:
         Path(name).unlink()
+
+
+def waiting(output, *arguments):
+    """A run that has opened its output and waits for more input."""
+    before = set(Path().iterdir())
+    process = subprocess.Popen([SLUICE, "run", str(ROOT / "graphs/common/raw.yaml"), "--with", "write.yaml", "-i", "-", "-o", output, "--quiet", *arguments],
+                               stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=False)
+    process.stdin.write(Path("b.mdf").read_bytes()[:200000])
+    process.stdin.flush()
+    until = time.monotonic() + 60
+    while not any(".part" in path.name for path in set(Path().iterdir()) - before) and time.monotonic() < until:
+        time.sleep(0.005)
+    return process
+
+
+def leftovers():
+    """A run without --resume reports temporary files that no process writes, once for each of its outputs."""
+    def warnings(*arguments, command="run", expect=0):
+        done = call(command, ROOT / "graphs/common/raw.yaml", "--with", "write.yaml", *arguments, expect=expect)
+        return [line for line in done.stderr.splitlines() if "left" in line]
+
+    rotated = ("-i", "a.mdf", "-o", "l-%04d.mdf", "--rotate", "1h", "--json", "l.json")
+    mine = ("l-0000.mdf.part", "l-0003.mdf.part", "l-0007.mdf.part2", "l-12345.mdf.part3", "l.json.part")
+    others = ("l-x-0001.mdf.part", "l-0001.mdf.part.x", "l-0001.mdf.partly", "l-26.mdf.part", "other.json.part")
+    for name in (*mine, *others):
+        Path(name).touch()
+    live = waiting("l-0005.mdf")
+    checks.that(Path("l-0005.mdf.part").exists(), "another run writes l-0005.mdf")
+    found = warnings(*rotated)
+    checks.that(found == ["warning: --json l.json: an earlier run has left l.json.part",
+                          "warning: -o l-%04d.mdf: earlier runs have left l-0000.mdf.part, l-0003.mdf.part, l-0007.mdf.part2 and 1 more"], f"a warning per output names them: {found}")
+    checks.that(all(Path(name).exists() for name in (*mine, *others)), "nothing is removed")
+    live.kill()
+    live.communicate()
+    for name in mine:
+        Path(name).unlink()
+    Path("l-0000.mdf").unlink()
+    found = warnings(*rotated)
+    checks.that(found == ["warning: -o l-%04d.mdf: an earlier run has left l-0005.mdf.part"], f"the file of a process that was killed is reported: {found}")
+    Path("l-0000.mdf").unlink()
+    checks.that(not warnings("--set", "write.path=l-0005.mdf", command="check"), "only runs report them")
+
+    Path("target.mdf").touch()
+    Path("link.mdf").symlink_to("target.mdf")
+    long = 250 * "n"
+    for output in ("k.mdf", "link.mdf", long):
+        process = waiting(output)
+        process.kill()
+        process.communicate()
+        left = [path for path in Path().glob("*.part") if path.name not in others and not path.name.startswith("l-")]
+        name = left[0].resolve() if output == "link.mdf" else left[0]
+        found = warnings("-i", "a.mdf", "-o", output)
+        checks.that(len(left) == 1 and found == [f"warning: -o {output}: an earlier run has left {name}"], f"{output[:8]}: {found}")
+        found = warnings("-i", "a.mdf", "--set", f"write.path={output}")
+        checks.that(len(found) == 1 and found[0].endswith(f"node write: path: {output}: an earlier run has left {name}"), f"{output[:8]} as a property: {found}")
+        left[0].unlink()
+    for path in Path().glob("l-*"):
+        path.unlink()
 
 
 def stopped_and_continued(whole):
@@ -133,6 +214,24 @@ def stopped_and_continued(whole):
     checks.that(status == 0 and before == after and is_same(whole), f"a complete run is not repeated: {text.strip()}")
 
 
+def reports(whole):
+    """The report of a sink after --resume states how many events came before it."""
+    clear()
+    process = start("-i", "a.mdf", "empty.mdf", "b.mdf", "--slots", 1)
+    until = time.monotonic() + 60
+    while not Path("c").exists() and time.monotonic() < until:
+        time.sleep(0.005)
+    process.kill()
+    process.communicate()
+    done = subprocess.run([*COMMAND, "-i", "a.mdf", "empty.mdf", "b.mdf"], capture_output=True, text=True, timeout=60)
+    summary = json.loads(Path("c.json").read_text())
+    result, before = summary["results"]["write"], summary["events_before"]
+    checks.that(0 < before < 120 and result["events_before"] == before and result["events"] == 120 - before and is_same(whole),
+                f"the sink reports {result['events']} events after {before}, which an earlier process has delivered")
+    checks.that(f"\nresumed      after {before} event" in done.stdout, "as does the table")
+    checks.that(whole["events_before"] == 0 and "events_before" not in whole["results"]["write"], "a run that is not resumed reports all its events")
+
+
 def refusals():
     run = ("run", *GRAPH, "-o", "x-%04d.mdf")
     for arguments, message in (
@@ -150,7 +249,9 @@ def refusals():
             (("-i", "a.mdf", "--checkpoint", "a.mdf", "--rotate", "1s"), "an input of this run"),
             (("-i", "a.mdf", "--checkpoint", "x", "--json", "x", "--rotate", "1s"), "the file of --"),
             (("-i", "a.mdf", "--checkpoint", "none/x", "--rotate", "1s"), "none/x: cannot be written"),
-            (("--follow", "in", "--checkpoint", "c", "--rotate", "1s", "--resume"), "of a run that did not follow a folder")):
+            (("--follow", "in", "--checkpoint", "c", "--rotate", "1s", "--resume"), "of a run that did not follow a folder"),
+            (("-i", "a.mdf", "--checkpoint", "plain", "--rotate", "1s", "--resume"), "plain: of a run without --digest"),
+            (("--follow", "in", "--checkpoint", "old", "--rotate", "1s", "--resume"), "old: not a checkpoint of this version")):
         done = subprocess.run([SLUICE, *map(str, run), *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
         checks.that(done.returncode == 2 and done.stderr.count("error: ") == 1 and message in done.stderr, f"refused: {done.stderr.splitlines()[0] if done.stderr else done}")
     checks.that(not list(Path().glob("x-*")), "and nothing is written")
@@ -175,11 +276,21 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(wholes[0]["error_events"] == 1 and wholes[0]["events"] == 120, "the input has an event with an error")
     of_files(wholes[0])
     of_folder(wholes[1])
+    nothing_new(wholes[1])
     other_files()
+    leftovers()
+    reports(wholes[0])
     stopped_and_continued(wholes[0])
     text = Path("c").read_bytes()
     Path("damaged").write_bytes(text.replace(b"events 120", b"events 121"))
     Path("short").write_bytes(text[: len(text) // 2])
+    call("run", *GRAPH[:-1], "-i", "a.mdf", "-o", "plain-%04d.mdf", "--rotate", "1s", "--checkpoint", "plain", "--quiet")
+    call("run", *GRAPH, "-i", "a.mdf", "-o", "old-%04d.mdf", "--rotate", "1s", "--checkpoint", "old", "--json", "old.json", "--quiet")
+    text = Path("old").read_bytes().replace(b"sluice checkpoint ", b"sluice checkpoint 9", 1)
+    text = text[:text.rindex(b"check ")]
+    xxh3 = ctypes.CDLL("libxxhash.so.0").XXH3_64bits
+    xxh3.restype, xxh3.argtypes = ctypes.c_uint64, (ctypes.c_char_p, ctypes.c_size_t)
+    Path("old").write_bytes(text + b"check %016x\n" % xxh3(text, len(text)))
     os.mkfifo("pipe")
     refusals()
     os.chdir("/")

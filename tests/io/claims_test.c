@@ -5,7 +5,6 @@
 #include "damage.h"
 #include "mep_writer.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,11 +63,6 @@ __attribute__((format(printf, 3, 4))) static void drop(void *context, uint32_t s
   (void)format;
 }
 
-static int is_same(const struct seen *a, const struct seen *b) {
-  return a->event.number == b->event.number && a->event.run == b->event.run && a->event.offset == b->event.offset &&
-         a->event.error == b->event.error && a->digest == b->digest;
-}
-
 static int parts_are(const struct bytes *file, const struct seen *whole, uint32_t count) {
   struct memory_file f = memory_file_new(file->data, file->size);
   const char *const paths[] = {f.path};
@@ -80,43 +74,16 @@ static int parts_are(const struct bytes *file, const struct seen *whole, uint32_
   for (uint32_t i = 0; right && i < parts.count; i++) {
     driver.ranges = &parts.ranges[i];
     right = driver_run(&driver, paths, 1) == 0 && done + driver.seen_count <= count;
-    for (uint32_t k = 0; right && k < driver.seen_count; k++) right = is_same(&whole[done++], &driver.seen[k]);
+    for (uint32_t k = 0; right && k < driver.seen_count; k++) right = seen_is_same(&whole[done++], &driver.seen[k]);
   }
   driver.ranges = NULL;
   memory_file_free(&f);
   return right && done == count;
 }
 
-struct writer {
-  const struct bytes *file;
-  size_t piece;
-  int end;
-};
-
-static void *write_pieces(void *context) {
-  const struct writer *w = context;
-  for (size_t at = 0; at < w->file->size;) {
-    const size_t left = w->file->size - at, piece = left < w->piece ? left : w->piece;
-    if (write(w->end, w->file->data + at, piece) != (ssize_t)piece) break;
-    at += piece;
-  }
-  close(w->end);
-  return NULL;
-}
-
 static int pipe_is(const struct bytes *file, size_t piece, const struct seen *whole, uint32_t count) {
-  int ends[2];
-  char path[40];
-  pthread_t thread;
-  assert_int_equal(pipe(ends), 0);
-  snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
-  const char *const paths[] = {path};
-  struct writer writer = {file, piece, ends[1]};
-  assert_int_equal(pthread_create(&thread, NULL, write_pieces, &writer), 0);
-  int right = driver_run(&driver, paths, 1) == 0 && driver.seen_count == count;
-  pthread_join(thread, NULL);
-  close(ends[0]);
-  for (uint32_t k = 0; right && k < count; k++) right = is_same(&whole[k], &driver.seen[k]);
+  int right = driver_run_pipe(&driver, file, piece) == 0 && driver.seen_count == count;
+  for (uint32_t k = 0; right && k < count; k++) right = seen_is_same(&whole[k], &driver.seen[k]);
   return right;
 }
 
@@ -258,7 +225,7 @@ static void the_last_record_of_a_pipe_is_delivered_without_further_data(void **s
     driver.stop_after_slices = RECORDS;
     assert_int_equal(driver_run(&driver, paths, 1), 1);
     assert_int_equal(driver.seen_count, RECORDS);
-    for (uint32_t i = 0; i < RECORDS; i++) assert_true(is_same(&driver.seen[i], &o.seen[i]));
+    for (uint32_t i = 0; i < RECORDS; i++) assert_true(seen_is_same(&driver.seen[i], &o.seen[i]));
     driver.stop_after_slices = 0;
     close(ends[0]);
     close(ends[1]);

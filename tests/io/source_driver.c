@@ -6,6 +6,8 @@
 #include "base/output.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,9 +43,11 @@ void driver_set(struct driver *d, const char *property, double value) {
 
 void driver_start(struct driver *d) { driver_start_with(d, "mdf_source"); }
 
-void driver_start_with(struct driver *d, const char *algorithm) {
+void driver_start_with(struct driver *d, const char *algorithm) { driver_start_from(d, IO_PLUGIN, algorithm); }
+
+void driver_start_from(struct driver *d, const char *library, const char *algorithm) {
   *d = (struct driver){.events_max = 4, .workers = 3};
-  d->library = dlopen(IO_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+  d->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!d->library) fatal("cannot load", dlerror());
   const struct sl_plugin *plugin = dlsym(d->library, "sluice_plugin");
   d->expanded = plugin ? with_bank_ports(plugin) : NULL;
@@ -278,6 +282,44 @@ int driver_run_bytes(struct driver *d, const void *data, size_t size) {
   const int result = driver_run(d, paths, 1);
   memory_file_free(&f);
   return result;
+}
+
+struct writer {
+  const struct bytes *file;
+  size_t piece;
+  int end;
+};
+
+static void *write_pieces(void *context) {
+  const struct writer *w = context;
+  for (size_t at = 0; at < w->file->size;) {
+    const size_t left = w->file->size - at, piece = left < w->piece ? left : w->piece;
+    const ssize_t count = write(w->end, w->file->data + at, piece);
+    if (count <= 0) break;
+    at += (size_t)count;
+  }
+  close(w->end);
+  return NULL;
+}
+
+int driver_run_pipe(struct driver *d, const struct bytes *file, size_t piece) {
+  int ends[2];
+  char path[40];
+  pthread_t thread;
+  if (pipe2(ends, O_CLOEXEC) != 0) fatal("pipe2", "");
+  snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
+  const char *const paths[] = {path};
+  struct writer writer = {file, piece, ends[1]};
+  if (pthread_create(&thread, NULL, write_pieces, &writer) != 0) fatal("pthread_create", "");
+  const int result = driver_run(d, paths, 1);
+  close(ends[0]); /* a writer that is blocked ends */
+  pthread_join(thread, NULL);
+  return result;
+}
+
+int seen_is_same(const struct seen *a, const struct seen *b) {
+  return a->event.number == b->event.number && a->event.run == b->event.run && a->event.offset == b->event.offset &&
+         a->event.error == b->event.error && a->digest == b->digest;
 }
 
 struct bytes shared_file(const char *name) {

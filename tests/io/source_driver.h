@@ -60,6 +60,8 @@ struct driver {
 /* Ends the program if the plugin cannot be loaded. */
 void driver_start(struct driver *d); /* io.mdf_source */
 void driver_start_with(struct driver *d, const char *algorithm);
+/* With the plugin of another file. */
+void driver_start_from(struct driver *d, const char *library, const char *algorithm);
 /* driver_start_with, with room for few banks, which suffices for small files made by tests. */
 void driver_start_small(struct driver *d, const char *algorithm);
 void driver_stop(struct driver *d);
@@ -70,6 +72,12 @@ int driver_run(struct driver *d, const char *const *paths, uint32_t path_count);
 int driver_index(struct driver *d, const char *path, const struct sl_index_calls *calls);
 /* Reads one file from memory. */
 int driver_run_bytes(struct driver *d, const void *data, size_t size);
+
+/* Reads the bytes of a file from a pipe, into which another thread writes them in pieces. SIGPIPE must be ignored if
+ * the run may end early. */
+int driver_run_pipe(struct driver *d, const struct bytes *file, size_t piece);
+/* Returns 1 if events have the same number, run, offset, error and banks. */
+int seen_is_same(const struct seen *a, const struct seen *b);
 
 /* Returns services for a plugin; messages go to the driver. */
 struct sl_services driver_services(struct driver *d);

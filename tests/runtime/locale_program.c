@@ -261,7 +261,7 @@ static void follow(void) {
   struct sl_follow *f = NULL;
   need(sl_follow_new(&of, d, &f) == SL_OK, "sl_follow_new");
   CALLED(sl_follow_new);
-  need(sl_follow_continue(f, in_folder("no checkpoint"), d) == SL_OK, "sl_follow_continue");
+  need(sl_follow_continue(f, in_folder("no checkpoint"), d, NULL) == SL_OK, "sl_follow_continue");
   CALLED(sl_follow_continue);
   need(sl_follow_wait(f, 10000) == SL_EINTERRUPTED, "sl_follow_wait");
   CALLED(sl_follow_wait);

@@ -131,10 +131,11 @@ SL_API int sl_follow_new(const struct sl_follow_options *options, struct sl_diag
 SL_API int sl_follow_wait(struct sl_follow *follow, int32_t timeout_ms);
 /* Ends the input: the run processes the file that it reads, then finishes. From any thread. */
 SL_API void sl_follow_end(struct sl_follow *follow);
-/* A session that uses it may still be open. NULL: does nothing. */
 /* Continues where the run of a checkpoint (options.checkpoint_path, options.resume) ended; before sl_follow_wait.
- * Without such a file it does nothing. SL_EINVAL, reported, if the file is no checkpoint of a followed folder. */
-SL_API int sl_follow_continue(struct sl_follow *follow, const char *checkpoint_path, struct sl_diagnostics *d);
+ * Without such a file it does nothing. SL_EINVAL, reported, if the file is no checkpoint of a followed folder. `sums`
+ * may be NULL; it gets a JSON object with the sums of that run (docs/running.md, `follow`), to be freed, or NULL. */
+SL_API int sl_follow_continue(struct sl_follow *follow, const char *path, struct sl_diagnostics *d, char **sums);
+/* A session that uses it may still be open. NULL: does nothing. */
 SL_API void sl_follow_free(struct sl_follow *follow);
 
 struct sl_follow_summary {
