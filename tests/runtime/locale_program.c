@@ -428,6 +428,44 @@ static void test_dimensions(const char *plugin) {
   sl_test_free(t);
 }
 
+/* The numbers of a limit and of a drawing have points. */
+static void serve(void) {
+  struct sl_diagnostics *d = new_messages();
+  const char *const right[] = {"ratio=0.25..1.5", NULL}, *const wrong[] = {"ratio=0,25..1,5", NULL};
+  struct sl_server_options o = {.size = sizeof o, .address = "0", .alarms = wrong};
+  struct sl_server *server = NULL;
+  need(sl_server_new(&o, d, &server) == SL_EINVAL, "sl_server_new with decimal commas");
+  o.alarms = right;
+  need(sl_server_new(&o, d, &server) == SL_OK, "sl_server_new");
+  CALLED(sl_server_new);
+  need(server && strncmp(sl_server_url(server), "http://127.0.0.1:", 17) == 0, "sl_server_url");
+  CALLED(sl_server_url);
+  sl_server_free(server);
+  CALLED(sl_server_free);
+  write_messages(d, "serve.messages");
+}
+
+static void test_drawing(const char *plugin) {
+  struct sl_test *t = sl_test_new(plugin, "list");
+  sl_test_events(t, 1);
+  sl_test_input(t, "pulses", "offsets", (const uint32_t[]){0, 1}, 2);
+  sl_test_input(t, "pulses", "time", (const uint32_t[]){50}, 1);
+  sl_test_input(t, "pulses", "trial", (const uint32_t[]){1}, 1);
+  sl_test_input(t, "pulses", "width", (const uint32_t[]){1}, 1);
+  sl_test_input(t, "pulses", "snr", (const float[]){8.5f}, 1);
+  sl_test_input(t, "delays", "measure", (const float[]){0, 200}, 2);
+  sl_test_set(t, "step", 100);
+  sl_test_draw(t, 0);
+  CALLED(sl_test_draw);
+  need(sl_test_run(t) == SL_OK, "sl_test_run with a drawing");
+  FILE *file = open_text("drawing");
+  const char *drawing = sl_test_drawing(t);
+  fputs(drawing ? drawing : "none", file);
+  CALLED(sl_test_drawing);
+  fclose(file);
+  sl_test_free(t);
+}
+
 int main(int argc, char **argv) {
   if (argc != 8 || !setlocale(LC_ALL, argv[1])) {
     fprintf(stderr, "locale_program: no such locale\n");
@@ -440,11 +478,13 @@ int main(int argc, char **argv) {
   look();
   feed();
   follow();
+  serve();
   parts();
   plan();
   describe();
   test_constant(argv[5]);
   test_kernel(argv[5], argv[6]);
   test_dimensions(argv[7]);
+  test_drawing(argv[7]);
   return failures != 0;
 }
