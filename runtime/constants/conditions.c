@@ -1,8 +1,9 @@
 /* conditions.c: constants that depend on the run number of events.
  *
- * Constants with ${conditions} in a property, constants made from them, and what kernel nodes prepare from both are made
- * again for each value. Two sets are resident, the present one, in the setup, and the one before, so that alternating
- * values read no files. A slice that needs other constants than the present ones runs alone (execute/conditions.h):
+ * Constants with ${conditions} in a property, constants made from them, and what kernel nodes prepare from both are
+ * made again for each value. Two sets are resident, the present one, in the setup, and the one before, so that
+ * alternating values read no files. A slice that needs other constants than the present ones runs alone
+ * (execute/conditions.h):
  *
  *   1. The set before becomes the present one if it has the value. Otherwise it is closed, and the set of the value is
  *      made on the host and copied to the devices.
@@ -62,7 +63,8 @@ static int list_values(const struct sl_graph *g, uint32_t **values, uint32_t *co
   *values = NULL;
   const int status = pattern ? glob(pattern, 0, NULL, &found) : GLOB_NOSPACE;
   if (status == 0) *values = malloc(found.gl_pathc * sizeof **values);
-  for (size_t i = 0; *values && i < found.gl_pathc; i++) *count += (uint32_t)value_of(g, found.gl_pathv[i], *values + *count);
+  for (size_t i = 0; *values && i < found.gl_pathc; i++)
+    *count += (uint32_t)value_of(g, found.gl_pathv[i], *values + *count);
   if (*count > 0) qsort(*values, *count, sizeof **values, compare);
   globfree(&found);
   free(pattern);

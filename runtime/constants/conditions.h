@@ -19,8 +19,8 @@ struct sl_constant_conditions {
   struct sl_setup *setup;
   struct sl_slot *const *slots;
   struct sl_delivery *delivery; /* its lock protects `calls.value` and `calls.is_used` from readers outside the run */
-  uint8_t *depends; /* per node: it is made again for each value */
-  uint32_t loads;   /* of the present constants, before events of their value were read */
+  uint8_t *depends;             /* per node: it is made again for each value */
+  uint32_t loads;               /* of the present constants, before events of their value were read */
   /* The constants of the value before, if there are any: arrays and prepared nodes that depend on it. */
   struct sl_array *other_arrays;
   struct sl_prepared *other_prepared;
@@ -36,7 +36,7 @@ int sl_conditions_find(struct sl_setup *s);
  * if there are files of `preferred`, of that. The setup, the slots and the delivery must outlive them. */
 int sl_conditions_open(struct sl_constant_conditions *c, struct sl_setup *s, struct sl_slot *const *slots,
                        struct sl_delivery *delivery, const uint32_t *preferred);
-/* Takes over those of another configuration, `next`, whose graph is now that of the setup of `c`. */
+/* Takes over those of another configuration, `next`; the setup of `c` has its graph now. */
 void sl_conditions_change(struct sl_constant_conditions *c, struct sl_constant_conditions *next);
 /* Closes everything but the list of values, before the tables of the setup are closed; the list. */
 void sl_conditions_close(struct sl_constant_conditions *c);

@@ -1,5 +1,5 @@
-/* constants.c: makes constants on the host, in order, and copies those that kernels read to devices with memory of their
- * own.
+/* constants.c: makes constants on the host, in order, and copies them to devices with memory of their own, if kernels
+ * read them.
  */
 #include "constants/constants.h"
 

@@ -12,8 +12,8 @@
 struct sl_conditions {
   uint32_t value;   /* of the present constants; changes only while one slice is in flight */
   uint32_t is_used; /* events of this value have been read */
-  /* Examines a slice that was read: marks events whose value has no constants, as is known. Returns 1 if the slice has
-   * to run alone, 0 if not, or an error. */
+  /* Examines a slice that was read: marks events of values known to have no constants. Returns 1 if the slice has to
+   * run alone, 0 if not, or an error. */
   int (*examine)(struct sl_conditions *c, struct sl_input *input);
   /* Makes the constants for events [first, end), of one value, present. Marks the events if there are none. */
   int (*enter)(struct sl_conditions *c, struct sl_input *input, uint32_t first, uint32_t end);

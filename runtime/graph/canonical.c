@@ -90,8 +90,8 @@ static const struct sl_tree *given_value(const struct writer *w, const struct sl
 
 /* ------------------------------------------------------------------------------------------------ values */
 
-/* Writes the characters of a string in double quotes; all except plain ASCII are escaped. Bytes that are not UTF-8 (from the
- * command line) are copied. */
+/* Writes the characters of a string in double quotes; all except plain ASCII are escaped. Bytes that are not UTF-8
+ * (from the command line) are copied. */
 static void write_characters(struct writer *w, const char *text) {
   char escaped[16];
   for (const char *c = text; *c != 0;) {

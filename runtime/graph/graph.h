@@ -32,17 +32,17 @@ struct sl_value {
   uint64_t integer;       /* types u32, u64, bool and enumeration: the exact value (a double is exact only up to
                            * 2^53) */
   struct sl_value *items; /* values of an array; NULL: not an array */
-  const char *parts;      /* a string with ${conditions}: the strings between them, each with its terminating zero; NULL:
-                           * another value. `text` is the string with the path that sl_graph_set_conditions was given */
+  const char *parts; /* a string with ${conditions}: the strings between them, each with its terminating zero; NULL:
+                      * another value. `text` is the string with the path that sl_graph_set_conditions was given */
   uint32_t part_count;
 };
 
 /* Section `conditions`: files of constants for each value of an identity field of events, event.run. */
 struct sl_graph_conditions {
-  const char *files;            /* the pattern, PREFIX%0DIGITSdSUFFIX; NULL: the graph has no conditions */
+  const char *files; /* the pattern, PREFIX%0DIGITSdSUFFIX; NULL: the graph has no conditions */
   const char *prefix, *suffix;
-  uint32_t digits;              /* at least this many, with leading zeros */
-  struct sl_location location;  /* of the pattern */
+  uint32_t digits;             /* at least this many, with leading zeros */
+  struct sl_location location; /* of the pattern */
 };
 
 struct sl_node {
@@ -81,8 +81,8 @@ struct sl_graph {
   uint32_t order_count;
   struct sl_output *outputs;
   uint32_t output_count;
-  uint32_t source;          /* the source node; there is exactly one */
-  uint32_t slice_events;    /* budgets.events; 0: not set */
+  uint32_t source;       /* the source node; there is exactly one */
+  uint32_t slice_events; /* budgets.events; 0: not set */
   struct sl_graph_conditions conditions;
   const char *const *files; /* paths of the files read */
   uint32_t file_count;

@@ -34,8 +34,8 @@ static void unknown_parameter(struct sl_reader *r, const struct sl_tree *paramet
   sl_report_error(r, mark, NULL, hint, "the graph has no parameter `%s`", sl_shown(r, name));
 }
 
-/* Targets of references in values. parameters NULL: no references; nodes NULL: parameters only; conditions: the section,
- * or NULL. */
+/* Targets of references in values. parameters NULL: no references; nodes NULL: parameters only; conditions: the
+ * section, or NULL. */
 struct scope {
   const struct sl_tree *parameters, *nodes, *conditions;
   int is_set; /* the values are properties, which may refer to the conditions */
@@ -206,7 +206,8 @@ void sl_substitute_parameters(struct sl_reader *r, struct sl_tree *root) {
   const struct scope all = {.parameters = parameters, .nodes = sl_tree_get(root, "nodes"), .conditions = conditions};
   const struct sl_entry *same = conditions ? sl_tree_find(parameters, "conditions") : NULL;
   if (same != NULL && same->value != NULL)
-    sl_report_error(r, same->mark, NULL, NULL, "a graph with the section `conditions` cannot have a parameter of that name");
+    sl_report_error(r, same->mark, NULL, NULL,
+                    "a graph with the section `conditions` cannot have a parameter of that name");
   for (struct sl_entry *entry = parameters->first; entry != NULL; entry = entry->next)
     if (entry->value != NULL && !substitute(r, &nothing, entry->value)) sl_tree_refuse(entry);
   section->value = NULL; /* already substituted; the next call must skip this section */

@@ -386,8 +386,10 @@ static void the_path_of_conditions_is_put_into_properties_and_not_into_the_text(
 
 int main(void) {
   static const struct CMUnitTest by_hand[] = {
-      cmocka_unit_test(properties_are_written_by_type),    cmocka_unit_test(automatic_inputs_are_marked),
-      cmocka_unit_test(liveness_and_positions_agree),      cmocka_unit_test(lists_are_sorted_and_unique),
+      cmocka_unit_test(properties_are_written_by_type),
+      cmocka_unit_test(automatic_inputs_are_marked),
+      cmocka_unit_test(liveness_and_positions_agree),
+      cmocka_unit_test(lists_are_sorted_and_unique),
       cmocka_unit_test(equivalent_graphs_have_equal_text),
       cmocka_unit_test(the_path_of_conditions_is_put_into_properties_and_not_into_the_text),
   };
