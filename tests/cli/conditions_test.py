@@ -112,7 +112,7 @@ def errors():
             found = summary["errors"]
             checks.that(summary["error_events"] == EVENTS and len(found) == 1 and found[0]["node"] == "geometry" and found[0]["count"] == EVENTS
                         and re.fullmatch(reason, found[0]["reason"]), f"{what}: errors {found}")
-            checks.that(f"run 9 event 0" in str(found[0]["first"]) or found[0]["first"] == {**found[0]["first"], "run": 9, "event": 0}, f"with the first event: {found[0]['first']}")
+            checks.that((found[0]["first"]["run"], found[0]["first"]["event"]) == (9, 0), f"with the first event: {found[0]['first']}")
             value = [c for c in summary["conditions"] if c["value"] == 9]
             checks.that(len(value) == 1 and value[0]["checksum"] is None and re.fullmatch(reason, value[0]["error"]), f"{what}: {value}")
             checks.that(len(re.findall(r"warning: node geometry: no conditions for run 9", messages)) == 1, f"{what}: one warning")
@@ -129,8 +129,28 @@ def errors():
     Path("conditions/9.velo").write_bytes(Path("9.kept").read_bytes())
 
 
+def race():
+    """The memory of new sets is known to the check."""
+    _, lines, _ = run("race", ["abab.mdf"], "-n", 8, "--device", "simt", "--race")
+    checks.that(lines == run("abab", ["abab.mdf"], "-n", 8)[1], "--race: the same lines, and no finding")
+
+
+def resume():
+    """A run that was killed continues with the conditions of the next event."""
+    interrupted = ("-i", "abab.mdf", "-o", "k-%04d.csv", "--rotate", "2kB", "--checkpoint", "c", "--resume", "--slots", 1, "--slice-events", 1, "--quiet")
+    killed = Run("g.yaml", *interrupted)
+    killed.until(lambda: len(list(Path().glob("k-*.csv"))) > 2)
+    killed.end(signal.SIGKILL)
+    call("run", "g.yaml", *interrupted, "--json", "k.json")
+    lines = [line for path in sorted(Path().glob("k-*.csv")) for line in path.read_text().splitlines()[1:]]
+    checks.that(lines == run("abab", ["abab.mdf"])[1][1:], f"--resume: {len(lines)} lines, those of an undisturbed run")
+
+
 def graphs():
-    """Errors of the graph."""
+    """Errors of the graph, and the graph of the documentation."""
+    Path("conditions/0000007").mkdir()
+    Path("conditions/0000007/velo.txt").write_text(NOMINAL)
+    call("check", ROOT / "tests/cli/files/conditions.yaml")
     cases = (
         ('by: event.run, files: "other/%d"', r"g\.yaml:3:\d+: error: no file or folder matches `other/%d`"),
         ('by: event.number, files: "conditions/%d.velo"', r"g\.yaml:3:\d+: error: conditions cannot depend on event.number"),
@@ -180,6 +200,8 @@ if __name__ == "__main__":
         prepare()
         two_runs()
         alternating()
+        race()
+        resume()
         errors()
         graphs()
         rotation_and_reload()
