@@ -279,7 +279,7 @@ static int end_run(struct sl_session *sn, int status, const struct sl_repeated *
   sl_metrics_close(&sn->metrics);
   const int traced = sl_trace_close(&sn->trace, &sn->files);
   if (s->options.feed) sl_feed_over(s->options.feed);
-  return status < 0 ? status : traced < 0 ? traced : listed;
+  return status != SL_OK ? status : traced < 0 ? traced : listed;
 }
 
 static void open_energy(struct sl_session *sn) {
@@ -302,11 +302,13 @@ static int end_complete(struct sl_session *sn) {
 
 /* Runs the slices of the source, under one configuration after another. */
 static int run_configurations(struct sl_session *sn) {
-  int status = 1;
+  int status = SL_OK;
   sl_reload_begin(sn);
-  while (status > 0) {
-    status = sl_run_source(sn->slots, &sn->reading);
-    if (status == SL_OK) status = sl_reload_exchange(sn);
+  for (int goes_on = 1; goes_on;) {
+    status = sl_run_source(sn->slots, &sn->reading); /* a callback may have ended the run with any value */
+    const int exchanged = status == SL_OK ? sl_reload_exchange(sn) : 0;
+    goes_on = exchanged > 0;
+    if (exchanged < 0) status = exchanged;
   }
   sl_reload_end(sn);
   return status;
