@@ -1,9 +1,11 @@
 /* event_errors.c: reports and counts events with an error, by node and reason. Reports are made in order of delivery,
  * so that they do not depend on the number of slots or the size of slices.
  *
- * Errors found by the source are only counted here; the source reports them with the position in its files. Events that
+ * Errors found by the source are only counted here; the source reports them with the position in its files. So are
+ * events without conditions, which are reported once for each value. Events that
  * a kernel truncated (sl_event_truncated) are not errors and are counted separately.
  */
+#include "execute/conditions.h"
 #include "execute/delivery.h"
 #include "input/follow.h"
 #include "layout/bind.h"
@@ -62,6 +64,9 @@ static int count_source_error(struct sl_delivery *d, const struct sl_setup *s, c
                                         [SL_EVENT_OVERFLOW] = "overflow",
                                         [SL_EVENT_REFUSED] = "refused"};
   const uint32_t error = event->error;
+  uint32_t n = 0;
+  const char *reason = s->conditions ? s->conditions->reason(s->conditions, event->run, &n) : NULL;
+  if (reason && error == SL_EVENT_REFUSED) return count(s, &d->errors, &s->graph->nodes[n], reason, event);
   const int is_known = error < sizeof reasons / sizeof *reasons && reasons[error];
   return count(s, &d->errors, &s->graph->nodes[s->graph->source], is_known ? reasons[error] : "unknown", event);
 }

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "execute/binding.h"
+#include "execute/conditions.h"
 #include "execute/delivery.h"
 #include "execute/family.h"
 #include "execute/memory_check.h"
@@ -281,15 +282,17 @@ static int capture(struct sl_slot *slot, uint32_t k) {
   return status < 0 ? device_failed(slot, status, "the kernels of a slice could not be captured") : SL_OK;
 }
 
-/* Returns the end of the events from `first` on that run together: events without an error and, for --rotate run, of
- * one run. */
+/* Returns the end of the events from `first` on that run together: events without an error and, for --rotate run and
+ * with conditions, of one run. */
 static uint32_t range_end(const struct sl_setup *s, const struct sl_event *events, uint32_t first, uint32_t end) {
+  const int splits = s->splits_runs || s->conditions;
   uint32_t next = first;
-  while (next < end && !events[next].error && (!s->splits_runs || events[next].run == events[first].run)) next++;
+  while (next < end && !events[next].error && (!splits || events[next].run == events[first].run)) next++;
   return next;
 }
 
 static int is_split(const struct sl_setup *s, const struct sl_input *input) {
+  if (s->conditions && !sl_conditions_are_present(s->conditions, &input->events[0])) return 1;
   return range_end(s, input->events, 0, input->event_count) < input->event_count;
 }
 
@@ -516,12 +519,17 @@ static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
 }
 
 static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
-  const struct sl_event *events = slot->slices_in_flight[k].input->events;
+  struct sl_conditions *conditions = slot->setup->conditions;
+  struct sl_input *input = slot->slices_in_flight[k].input;
+  const struct sl_event *events = input->events;
   const uint32_t end = first + count;
   int status = SL_OK;
   while (first < end && status == SL_OK) {
     uint32_t next = range_end(slot->setup, events, first, end);
-    if (next > first) {
+    if (next > first && conditions && !sl_conditions_are_present(conditions, &events[first]))
+      status = conditions->enter(conditions, input, first, next);
+    if (status < 0) break;
+    if (!events[first].error) {
       status = execute_good(slot, k, first, next - first);
     } else {
       next = first + 1;

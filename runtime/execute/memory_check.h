@@ -18,6 +18,8 @@ struct sl_memory_check {
   /* Places all fields of the arena, and sets slot->check_state. SL_ENOMEM leaves the rest to `close`. */
   int (*open)(struct sl_slot *slot);
   void (*close)(struct sl_slot *slot);
+  /* Optional: constants of the slot have been exchanged. */
+  void (*exchanged)(const struct sl_slot *slot);
   /* Optional: before and after the source fills an input; before the input is released. */
   void (*fill_begin)(const struct sl_setup *s, struct sl_input *input);
   int (*fill_end)(const struct sl_setup *s, struct sl_input *input, const struct sl_fill *fill);

@@ -1,5 +1,5 @@
 /* services.c: services of the runtime for plugins, and the host calls before a run that need them: checks of
- * properties, making of constants.
+ * properties.
  */
 #include "execute/services.h"
 
@@ -124,6 +124,32 @@ static uint64_t array_count(void *context, const char *port, const char *field) 
   return storage == SL_NONE ? 0 : c->setup->arrays[storage].count;
 }
 
+static void refuse_table(const struct sl_node_context *c, const char *format, const char *table) {
+  const struct sl_node *node = &c->setup->graph->nodes[c->node];
+  sl_diagnose(c->setup->diagnostics, SL_ERROR, &node->location, node->name, NULL, format, table);
+}
+
+static void *make_table(void *context, const char *table, uint64_t count) {
+  const struct sl_node_context *c = context;
+  struct sl_setup *s = c->setup;
+  const struct sl_algorithm *a = s->graph->nodes[c->node].algorithm;
+  struct sl_prepared *prepared = &s->prepared[c->node];
+  const int m = sl_member_index(a, table);
+  if (m < 0 || a->members[m].kind != SL_MEMBER_TABLE || !prepared->tables) {
+    refuse_table(c, "asked for a table %s, which it does not have", table);
+    return NULL;
+  }
+  struct sl_array *array = &prepared->tables[m];
+  if (array->values) {
+    refuse_table(c, "asked for its table %s twice", table);
+    return NULL;
+  }
+  const uint64_t bytes = (count + !count) * sl_type_bytes(a->members[m].type); /* at least one value */
+  void *values = count <= UINT32_MAX ? sl_array_open(s, array, count, bytes) : NULL;
+  if (!values) refuse_table(c, "out of memory for its table %s", table);
+  return values;
+}
+
 void *sl_array_open(struct sl_setup *s, struct sl_array *array, uint64_t count, uint64_t bytes) {
   void *values = s->backend->allocate_host(s->devices[0].device, bytes);
   if (!values) return NULL;
@@ -174,7 +200,7 @@ static void open_services(struct sl_setup *s, uint32_t node) {
                                      .make_array = make_array,
                                      .array_count = array_count,
                                      .node_name = s->graph->nodes[node].name,
-                                     .make_table = sl_make_table,
+                                     .make_table = make_table,
                                      .output = kind == SL_KIND_SINK ? s->output_calls : NULL,
                                      .in_parallel = kind == SL_KIND_SOURCE ? in_parallel : NULL,
                                      .workers = kind == SL_KIND_SOURCE ? s->source_threads : 0,
@@ -232,70 +258,6 @@ int sl_properties_check(struct sl_setup *s) {
   return result;
 }
 
-static int make_constant(struct sl_setup *s, uint32_t n) {
-  const struct sl_node *node = &s->graph->nodes[n];
-  const struct sl_algorithm *a = node->algorithm;
-  void *args = calloc(1, a->args_size + 1u);
-  unsigned char *views = calloc(1, sl_views_bytes(node) + 1);
-  int status = args && views ? SL_OK : SL_ENOMEM;
-  if (status == SL_OK) {
-    sl_graph_fill_properties(node, args);
-    sl_bind_constants(s, n, args, views);
-    status = a->make(&s->contexts[n]->services, args);
-  }
-  free(args);
-  free(views);
-  sl_report_node_failure(s, n, status, "could not be made", NULL);
-  if (status < 0) return status;
-  for (uint32_t m = 0; m < a->member_count; m++) {
-    if (a->members[m].kind != SL_MEMBER_OUT) continue;
-    for (uint32_t f = 0; f < a->members[m].collection->field_count; f++) {
-      if (s->arrays[s->layout->members[n][m].storage[f]].values) continue;
-      sl_diagnose(s->diagnostics, SL_ERROR, &node->location, node->name, NULL, "%s did not make %s.%s", node->use,
-                  a->members[m].name, a->members[m].collection->fields[f].name);
-      return SL_EPLUGIN;
-    }
-  }
-  return SL_OK;
-}
-
-static int report_constant_failed(struct sl_setup *s, uint32_t storage, const struct sl_device_state *state, int status,
-                                  const char *what) {
-  const struct sl_storage *at = &s->layout->storage[storage];
-  const struct sl_node *node = &s->graph->nodes[at->node];
-  const struct sl_member *m = &node->algorithm->members[at->member];
-  sl_diagnose(s->diagnostics, SL_ERROR, &node->location, node->name, NULL, "%s.%s of %llu bytes: %s: %s", m->name,
-              m->collection->fields[at->field].name, (unsigned long long)s->arrays[storage].bytes, what,
-              s->backend->error(state->device));
-  return status;
-}
-
-/* Copies constants that kernels read to devices with memory of their own. */
-static int upload_constants(struct sl_setup *s) {
-  if (!s->backend->is_device) return SL_OK;
-  for (uint32_t i = 0; i < s->layout->storage_count; i++) {
-    struct sl_array *array = &s->arrays[i];
-    if (!array->values || !s->layout->storage[i].read_by_kernel) continue;
-    const struct sl_device_state *state = NULL;
-    const int status = sl_array_upload(s, array, &state);
-    if (status == SL_ENOMEM) return report_constant_failed(s, i, state, status, "the device has no memory left for it");
-    if (status < 0) return report_constant_failed(s, i, state, SL_EDEVICE, "it could not be copied to the device");
-  }
-  return SL_OK;
-}
-
-/* Makes all constants in order. After a failure the others are made too, so that all errors are reported. */
-int sl_constants_make(struct sl_setup *s) {
-  int result = SL_OK;
-  for (uint32_t i = 0; i < s->graph->order_count; i++) {
-    const uint32_t n = s->graph->order[i];
-    if (s->graph->nodes[n].algorithm->kind != SL_KIND_CONSTANT) continue;
-    const int status = make_constant(s, n);
-    if (status < 0 && result == SL_OK) result = status;
-  }
-  return result == SL_OK ? upload_constants(s) : result;
-}
-
 /* ------------------------------------------------------------------------------------------------------ tables */
 
 /* Large enough for the fields of one event without items (the largest is PER_EVENT_OF(n)) and for totals. */
@@ -346,6 +308,14 @@ int sl_setup_open_workers(struct sl_setup *s) {
   s->workers = sl_workers_new(s->source_threads, spinning_workers(s));
   s->contexts[s->graph->source]->services.workers = s->source_threads; /* as many as memory allows */
   return s->workers ? SL_OK : SL_ENOMEM;
+}
+
+void sl_prepared_close(const struct sl_setup *s, uint32_t n) {
+  struct sl_prepared *prepared = &s->prepared[n];
+  for (uint32_t m = 0; prepared->tables && m < s->graph->nodes[n].algorithm->member_count; m++)
+    sl_array_close(s, &prepared->tables[m]);
+  free(prepared->tables);
+  free(prepared->args);
 }
 
 void sl_setup_close_tables(struct sl_setup *s) {

@@ -1,6 +1,4 @@
-/* services.h: services for plugins (services.c), and host calls that use them: checks of properties, making of
- * constants, preparation of nodes (prepare.c).
- */
+/* services.h: services for plugins, checks of properties, and arrays of constants and tables. See services.c. */
 #ifndef SL_SERVICES_H
 #define SL_SERVICES_H
 
@@ -16,7 +14,6 @@ void sl_services_keep(struct sl_setup *s, uint32_t node, struct sl_node_context 
 int sl_setup_open_source(struct sl_setup *s);
 int sl_setup_open_workers(struct sl_setup *s);
 int sl_properties_check(struct sl_setup *s);
-int sl_constants_make(struct sl_setup *s);
 
 /* Allocates a zeroed array in host memory, NULL if out of memory. sl_array_upload copies it to the devices:
  * SL_ENOMEM, or the error of the backend for device *failed. */
@@ -24,9 +21,6 @@ void *sl_array_open(struct sl_setup *s, struct sl_array *array, uint64_t count, 
 int sl_array_upload(struct sl_setup *s, struct sl_array *array, const struct sl_device_state **failed);
 void sl_array_close(const struct sl_setup *s, struct sl_array *array);
 
-/* Prepares all nodes. */
-int sl_nodes_prepare(struct sl_setup *s);
 void sl_prepared_close(const struct sl_setup *s, uint32_t node);
-void *sl_make_table(void *context, const char *table, uint64_t count); /* service make_table */
 
 #endif

@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+struct sl_conditions;
 struct sl_files;
 struct sl_memory_check;
 
@@ -65,6 +66,7 @@ struct sl_setup {
                                                * configuration changes */
   struct sl_array *arrays;                    /* of constants, per storage */
   struct sl_prepared *prepared;               /* per node; empty where the algorithm has no `prepare` */
+  struct sl_conditions *conditions;           /* NULL: no constant depends on events */
   void **states;                              /* of the source and sinks, per node */
   uint8_t *opened;                            /* per node: its state is open */
   uint64_t first_record;                      /* number of the first record of the input, for record sources */

@@ -5,7 +5,7 @@
  * therefore in input order for any number of slots. A slot with a slice in flight does not wait long for another slice,
  * because other slots, or the program that feeds the source, may wait for the delivery of its slice. With --repeat all
  * slices are read first and kept; the first pass delivers, later passes only run. The failure with the lowest sequence
- * number decides.
+ * number decides. A slice with other conditions is held until those before it are delivered, and runs alone.
  */
 #include "base/clock.h"
 #include "execute/delivery.h"
@@ -55,6 +55,28 @@ static int next_from_source(struct worker *w, struct sl_slice *slice, int may_wa
   if (filled < 0) r->status = filled;
   pthread_mutex_unlock(&r->lock);
   return filled < 0 ? SL_NO_MORE : filled;
+}
+
+/* The held slice, for the slot that has read it; for any slot if its device is lost. */
+static int next_held(struct worker *w, struct sl_slice *slice, int may_wait) {
+  struct sl_reading *r = w->reading;
+  struct sl_slot *slot = w->slot;
+  (void)may_wait;
+  pthread_mutex_lock(&r->lock);
+  const int is_taken =
+      r->held && (r->held_slot == slot || sl_device_is_lost(slot->order, r->held_slot->device_state->index));
+  if (is_taken) {
+    slice->input = r->held;
+    slice->sequence = r->held_sequence;
+    r->held = NULL;
+    for (uint32_t k = 0; k < 2; k++) { /* each input is the spare of one slice of the slot */
+      if (slot->slices_in_flight[k].spare != slice->input) continue;
+      slot->slices_in_flight[k].spare = slice->spare;
+      slice->spare = slice->input;
+    }
+  }
+  pthread_mutex_unlock(&r->lock);
+  return is_taken ? SL_FILLED : SL_NO_MORE;
 }
 
 static int next_kept(struct worker *w, struct sl_slice *slice, int may_wait) {
@@ -243,7 +265,14 @@ static int run_threads(struct sl_slot *slots, const struct worker *model, uint64
 }
 
 int sl_run_source(struct sl_slot *slots, struct sl_reading *reading) {
-  return run_threads(slots, &(struct worker){NULL, reading, next_from_source}, reading->next_sequence);
+  int status = SL_OK;
+  for (int has_held = 1; has_held && status == SL_OK && !reading->held;) {
+    status = run_threads(slots, &(struct worker){NULL, reading, next_from_source}, reading->next_sequence);
+    has_held = reading->held != NULL;
+    if (has_held && status == SL_OK)
+      status = run_threads(slots, &(struct worker){NULL, reading, next_held}, reading->held_sequence);
+  }
+  return status;
 }
 
 int sl_run_kept(struct sl_slot *slots, struct sl_reading *reading) {

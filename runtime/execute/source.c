@@ -7,6 +7,7 @@
 #include "execute/source.h"
 
 #include "base/clock.h"
+#include "execute/conditions.h"
 #include "execute/memory_check.h"
 #include "execute/observer.h"
 #include "execute/overflow_history.h"
@@ -160,11 +161,25 @@ static int skip_delivered(struct sl_reading *r, struct sl_slot *slot, struct sl_
   return status;
 }
 
+/* Gives the slice its number in the order of delivery. Holds it if its conditions differ. */
+static int number_slice(struct sl_reading *r, const struct sl_slot *slot, struct sl_input *input, uint64_t *sequence) {
+  struct sl_conditions *c = r->setup->conditions;
+  const int is_alone = c ? c->examine(c, input) : 0;
+  if (is_alone < 0) r->ended = 1;
+  if (is_alone < 0) return is_alone;
+  *sequence = r->next_sequence++;
+  if (!is_alone) return SL_FILLED;
+  r->held = input;
+  r->held_slot = slot;
+  r->held_sequence = *sequence;
+  return SL_NO_MORE;
+}
+
 int sl_source_next(struct sl_reading *r, struct sl_slot *slot, struct sl_input *input, int may_wait,
                    uint64_t *sequence) {
   const struct sl_setup *s = r->setup;
   const uint32_t n = s->graph->source;
-  if (r->ended || is_to_return(r)) return SL_NO_MORE;
+  if (r->ended || r->held || is_to_return(r)) return SL_NO_MORE;
   const int skipped = skip_delivered(r, slot, input);
   if (skipped < 0) sl_report_node_failure(s, n, skipped, "failed", NULL);
   if (skipped <= 0 || r->skip_events > 0) return skipped < 0 ? skipped : SL_NO_MORE;
@@ -188,7 +203,6 @@ int sl_source_next(struct sl_reading *r, struct sl_slot *slot, struct sl_input *
   input->progress_total = fill.progress_total;
   r->events += fill.event_count;
   if (fill.event_count == 0) return status < 0 ? status : SL_NO_MORE;
-  *sequence = r->next_sequence++;
   if (status < 0) r->status = status; /* after this last, partly filled slice */
-  return SL_FILLED;
+  return number_slice(r, slot, input, sequence);
 }

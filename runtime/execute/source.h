@@ -18,6 +18,10 @@ struct sl_reading {
   uint64_t idle_ns;    /* their time */
   uint64_t next_sequence, events, ns;
   int ended, status;
+  /* A slice that has to run alone (conditions.h), after those before it; NULL: none. No further slice is read. */
+  struct sl_input *held;
+  const struct sl_slot *held_slot; /* that has read it */
+  uint64_t held_sequence;
   atomic_int is_paused;        /* no further slice is read; set by any thread */
   uint32_t first_file;         /* --resume: input files before it were read */
   uint64_t skip_events;        /* --resume: events still to be skipped, which were delivered */
@@ -37,7 +41,8 @@ int sl_source_open(const struct sl_reading *r);
  * 1 unless `may_wait`. */
 int sl_source_fill(struct sl_reading *r, void *state, struct sl_input *input, uint32_t events_max, int may_wait,
                    struct sl_fill *fill);
-/* Fills the next slice of the run, with the lock held. SL_NO_MORE: end of the input, or reading pauses. SL_LATER: no
+/* Fills the next slice of the run, with the lock held. SL_NO_MORE: end of the input, or reading pauses, or the slice is
+ * held. SL_LATER: no
  * event yet (only without `may_wait`). An error was reported by the source. */
 enum { SL_NO_MORE, SL_FILLED, SL_LATER };
 int sl_source_next(struct sl_reading *r, struct sl_slot *slot, struct sl_input *input, int may_wait,

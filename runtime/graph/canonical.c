@@ -90,11 +90,10 @@ static const struct sl_tree *given_value(const struct writer *w, const struct sl
 
 /* ------------------------------------------------------------------------------------------------ values */
 
-/* Writes a string in double quotes, with all characters except plain ASCII escaped. Bytes that are not UTF-8 (from the
- * command line) are copied. */
-static void write_string(struct writer *w, const char *text) {
+/* Writes the characters of a string in double quotes; all except plain ASCII are escaped. Bytes that are not UTF-8
+ * (from the command line) are copied. */
+static void write_characters(struct writer *w, const char *text) {
   char escaped[16];
-  write_text(w, "\"");
   for (const char *c = text; *c != 0;) {
     uint32_t bytes;
     const uint32_t character = sl_text_character(c, &bytes);
@@ -111,6 +110,21 @@ static void write_string(struct writer *w, const char *text) {
     }
     c += bytes;
   }
+}
+
+static void write_string(struct writer *w, const char *text) {
+  write_text(w, "\"");
+  write_characters(w, text);
+  write_text(w, "\"");
+}
+
+static void write_conditional(struct writer *w, const struct sl_value *value) {
+  const char *part = value->parts;
+  write_text(w, "\"");
+  for (uint32_t i = 0; i < value->part_count; i++, part += strlen(part) + 1) {
+    if (i > 0) write_text(w, "${conditions}");
+    write_characters(w, part);
+  }
   write_text(w, "\"");
 }
 
@@ -124,7 +138,10 @@ static void write_value(struct writer *w, const struct sl_member *property, cons
   char text[SL_NUMBER_TEXT_BYTES];
   switch (property->type) {
     case SL_TYPE_string:
-      write_string(w, value->text);
+      if (value->parts != NULL)
+        write_conditional(w, value);
+      else
+        write_string(w, value->text);
       break;
     case SL_TYPE_enumeration:
       write_choice(w, property, value->integer);
@@ -282,10 +299,20 @@ static void write_node(struct writer *w, const struct sl_node *node) {
   write_members(w, node, SL_MEMBER_PROPERTY);
 }
 
+static void write_conditions(struct writer *w, const struct sl_graph_conditions *conditions) {
+  const struct sl_tree *section = sl_tree_get(w->draft->root, "conditions");
+  write_text(w, "conditions:\n  by: event.run");
+  end_given(w, sl_tree_get(section, "by"), "");
+  write_text(w, "  files: ");
+  write_string(w, conditions->files);
+  end_given(w, sl_tree_get(section, "files"), "");
+}
+
 const char *sl_draft_canonical(struct sl_draft *draft, int origins) {
   const struct sl_graph *graph = draft->graph;
   struct writer w = {.draft = draft, .origins = origins};
   write_text(&w, "sluice: 1\n");
+  if (graph->conditions.files != NULL) write_conditions(&w, &graph->conditions);
   if (graph->slice_events > 0) {
     write_line(&w, "budgets:\n  events: %u", graph->slice_events);
     end_given(&w, sl_tree_get(sl_tree_get(draft->root, "budgets"), "events"), "default");

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 static void check_nodes(struct sl_draft *draft) {
+  sl_draft_conditions(draft);
   sl_draft_properties(draft);
   sl_draft_lists(draft);
   sl_draft_wiring(draft);

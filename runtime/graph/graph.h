@@ -6,6 +6,8 @@
 #include "base/diagnostics.h"
 #include "plugin/registry.h"
 
+#include <limits.h>
+
 enum { SL_NONE = -1 };
 
 /* One end of a connection: member `member` of node `node`. node SL_NONE: not connected. */
@@ -30,6 +32,17 @@ struct sl_value {
   uint64_t integer;       /* types u32, u64, bool and enumeration: the exact value (a double is exact only up to
                            * 2^53) */
   struct sl_value *items; /* values of an array; NULL: not an array */
+  const char *parts; /* a string with ${conditions}: the strings between them, each with its terminating zero; NULL:
+                      * another value. `text` is the string with the path that sl_graph_set_conditions was given */
+  uint32_t part_count;
+};
+
+/* Section `conditions`: files of constants for each value of an identity field of events, event.run. */
+struct sl_graph_conditions {
+  const char *files; /* the pattern, PREFIX%0DIGITSdSUFFIX; NULL: the graph has no conditions */
+  const char *prefix, *suffix;
+  uint32_t digits;             /* at least this many, with leading zeros */
+  struct sl_location location; /* of the pattern */
 };
 
 struct sl_node {
@@ -68,8 +81,9 @@ struct sl_graph {
   uint32_t order_count;
   struct sl_output *outputs;
   uint32_t output_count;
-  uint32_t source;          /* the source node; there is exactly one */
-  uint32_t slice_events;    /* budgets.events; 0: not set */
+  uint32_t source;       /* the source node; there is exactly one */
+  uint32_t slice_events; /* budgets.events; 0: not set */
+  struct sl_graph_conditions conditions;
   const char *const *files; /* paths of the files read */
   uint32_t file_count;
   const char *description;
@@ -113,6 +127,11 @@ int sl_graph_read(const struct sl_graph_request *request, struct sl_diagnostics 
 void sl_graph_free(struct sl_graph *graph);
 /* Returns the index of the node with this name, or SL_NONE. */
 int32_t sl_graph_node_index(const struct sl_graph *graph, const char *name);
+
+/* Writes the path of the conditions of a value. Returns 0 if it is too long. */
+int sl_graph_conditions_path(const struct sl_graph *graph, uint32_t value, char path[PATH_MAX]);
+/* Puts a path of sl_graph_conditions_path into all strings with ${conditions}. */
+void sl_graph_set_conditions(struct sl_graph *graph, const char *path);
 
 /* Writes the node's property values, the hash of its name, the sizes of dimensions, and the tables of its open ports
  * into its argument struct (args_size bytes, zeroed by the caller). The struct must not move afterwards. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char *const map_sections[] = {"parameters", "nodes", "budgets"};
-static const char *const replaced_sections[] = {"description", "outputs"};
+static const char *const replaced_sections[] = {"description", "outputs", "conditions"};
 
 struct sl_tree *sl_merge_root(struct sl_reader *r) {
   const struct sl_mark nowhere = {NULL, 0, 0};

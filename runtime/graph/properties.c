@@ -161,6 +161,7 @@ static void warn_if_rounded(struct sl_draft *draft, const struct sl_node *node, 
 static int read_value(struct sl_draft *draft, const struct sl_node *node, const struct sl_member *property,
                       const char *name, const struct sl_tree *tree, struct sl_value *value) {
   struct sl_reader *r = draft->reader;
+  if (tree->conditions > 0) return sl_draft_conditional(draft, node, property, tree, value);
   if (tree->kind != SL_TREE_SCALAR) {
     sl_report_error(r, tree->mark, node->name, NULL, "`%s` must be %s, not a list", name, type_text(property->type));
   } else if (property->type == SL_TYPE_enumeration) {
@@ -247,7 +248,9 @@ static void set_node(struct sl_draft *draft, struct sl_node *node, const struct 
   for (const struct sl_entry *entry = set != NULL ? set->first : NULL; entry != NULL; entry = entry->next) {
     if (entry->value == NULL) continue;
     const int32_t member = sl_member_find(node->algorithm, SL_MEMBER_PROPERTY, entry->key);
-    if (member != SL_NONE)
+    if (member == SL_NONE && entry->value->conditions > 0)
+      (void)sl_draft_conditional(draft, node, NULL, entry->value, NULL);
+    else if (member != SL_NONE)
       set_value(draft, node, (uint32_t)member, entry->key, entry->value);
     else if (sl_member_find(node->algorithm, SL_MEMBER_FIELD, entry->key) != SL_NONE)
       continue; /* handled in references.c */

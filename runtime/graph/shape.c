@@ -31,11 +31,17 @@ static const struct rule node_keys[] = {
 
 static const struct rule node = {.kinds = SL_TREE_MAP, .keys = node_keys, .key_count = SL_COUNT_(node_keys)};
 
+static const struct rule conditions_keys[] = {
+    {"by", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
+    {"files", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
+};
+
 static const struct rule document_keys[] = {
     {"sluice", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
     {"description", SL_TREE_SCALAR, 0, NULL, NULL, NULL},
     {"include", SL_TREE_LIST, 0, NULL, &scalar, NULL},
     {"parameters", SL_TREE_MAP, 0, NULL, &scalar, "a parameter"},
+    {"conditions", SL_TREE_MAP, SL_COUNT_(conditions_keys), conditions_keys, NULL, NULL},
     {"nodes", SL_TREE_MAP, 0, NULL, &node, "a node"},
     {"outputs", SL_TREE_SCALAR | SL_TREE_LIST, 0, NULL, &scalar, NULL},
     {"budgets", SL_TREE_MAP, 0, NULL, &scalar, NULL},

@@ -46,7 +46,7 @@ void sl_read_header(struct sl_reader *r, struct sl_tree *root);
 struct sl_draft;
 void sl_draft_check_header(struct sl_draft *draft, const struct sl_node *node);
 
-/* parameters.c: replaces ${name}, and ${node.property}, in all values of `root`. */
+/* parameters.c: replaces ${name}, and ${node.property}, in all values of `root`; finds ${conditions}. */
 void sl_substitute_parameters(struct sl_reader *r, struct sl_tree *root);
 
 /* ---- draft of a graph: nodes with their algorithms, and the trees that describe them */
@@ -78,6 +78,12 @@ int32_t sl_member_find(const struct sl_algorithm *algorithm, uint32_t kind, cons
 /* Reports that the algorithm has no such property, input, ...; a note if the value was set for an earlier algorithm. */
 void sl_draft_unknown_member(struct sl_draft *draft, const struct sl_node *node, uint32_t kind,
                              const struct sl_entry *entry, const char *name);
+
+/* conditions.c: checks the section `conditions`; a string with ${conditions}, in a property of a node. The latter
+ * returns 0 with the error reported. */
+void sl_draft_conditions(struct sl_draft *draft);
+int sl_draft_conditional(struct sl_draft *draft, const struct sl_node *node, const struct sl_member *property,
+                         const struct sl_tree *tree, struct sl_value *value);
 
 /* properties.c: sets the values of all properties from defaults, `set` and `budgets`. */
 void sl_draft_properties(struct sl_draft *draft);

@@ -26,6 +26,8 @@ struct sl_tree {
   const char *text;    /* SCALAR */
   uint32_t begins; /* for a scalar written on one line without escapes: 1 + number of characters from the mark to its
                     * text; else 0 */
+  uint32_t conditions;    /* number of ${conditions} in a scalar; `text` then is the strings between them, each with its
+                           * terminating zero */
   const char *parameters; /* origins of the parameters in a scalar: ", ${seed} of a.yaml:3"; NULL: none, or not
                            * requested */
   struct sl_entry *first, *last;

@@ -427,6 +427,28 @@ static void put_definitions(const struct sl_registry *r, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
+static void put_conditions(struct sl_json *j) {
+  sl_json_begin_object(j, "conditions");
+  sl_json_string(j, "description", "files of constants for each run; ${conditions} in a property is their path");
+  sl_json_string(j, "type", "object");
+  sl_json_begin_array(j, "required");
+  sl_json_string(j, NULL, "by");
+  sl_json_string(j, NULL, "files");
+  sl_json_end_array(j);
+  sl_json_begin_object(j, "properties");
+  sl_json_begin_object(j, "by");
+  sl_json_string(j, "description", "identity field of events: event.run");
+  sl_json_string(j, "type", "string");
+  sl_json_end_object(j);
+  sl_json_begin_object(j, "files");
+  sl_json_string(j, "description", "path with one %d for the value, or %07d with leading zeros");
+  sl_json_string(j, "type", "string");
+  sl_json_end_object(j);
+  sl_json_end_object(j);
+  put_no_other_keys(j);
+  sl_json_end_object(j);
+}
+
 void sl_schema_put(const struct sl_registry *r, struct sl_json *j) {
   sl_json_begin_object(j, NULL);
   sl_json_string(j, "$schema", "http://json-schema.org/draft-07/schema#");
@@ -446,6 +468,7 @@ void sl_schema_put(const struct sl_registry *r, struct sl_json *j) {
   sl_json_end_object(j);
   put_list("include", "files that are merged first, relative to this one", j);
   put_map("parameters", "values that ${NAME} stands for", a_name, "scalar", j);
+  put_conditions(j);
   put_map("nodes", "instances of algorithms", a_name, "node", j);
   put_outputs_of_graph(j);
   put_map("budgets", "events: the most events in a slice; NODE.PROPERTY: a budget of a node",

@@ -1,6 +1,7 @@
 /* summary_json.c: the summary of a run, as JSON for programs. */
 #include "base/locale.h"
 #include "base/text_file.h"
+#include "constants/conditions.h"
 #include "report/origin.h"
 #include "report/summary.h"
 #include "results/sums_json.h"
@@ -282,6 +283,26 @@ static void json_configurations(const struct sl_summary *sum, struct sl_json *j)
   sl_json_end_array(j);
 }
 
+/* The values of the conditions, in the order of their first events. */
+static void json_conditions(const struct sl_session *s, struct sl_json *j) {
+  const struct sl_constant_conditions *conditions = sl_session_conditions(s);
+  sl_json_begin_array(j, "conditions");
+  for (uint32_t i = 0; i < conditions->value_count; i++) {
+    const struct sl_condition_value *v = &conditions->values[i];
+    sl_json_begin_object(j, NULL);
+    sl_json_unsigned(j, "value", v->value);
+    sl_json_unsigned(j, "first_event", v->first_event);
+    sl_json_unsigned(j, "loads", v->loads);
+    if (v->checksum)
+      json_digest(j, "checksum", v->checksum);
+    else
+      sl_json_string(j, "checksum", NULL);
+    sl_json_string(j, "error", v->reason);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
 int sl_session_write_json(const struct sl_session *s, FILE *file) {
   SL_IN_C_LOCALE(SL_ENOMEM);
   const struct sl_summary *sum = sl_session_summary(s);
@@ -310,6 +331,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   json_tables(s, &j);
   sl_totals_json(sum->totals, sum->total_count, &j);
   json_configurations(sum, &j);
+  json_conditions(s, &j);
   json_links(s, &j);
   sl_json_end_object(&j);
   return sl_json_finish(&j, file);

@@ -36,6 +36,8 @@ uint64_t sl_session_events_read(const struct sl_session *s);
 uint64_t sl_session_earlier_events(const struct sl_session *s);
 /* With options.race, before the first slice: checks only nodes with the algorithm of this node. */
 void sl_session_race_only(struct sl_session *s, uint32_t node);
+/* Values of the conditions that events had. */
+const struct sl_constant_conditions *sl_session_conditions(const struct sl_session *s);
 /* Checksum of all arrays of a constant. */
 uint64_t sl_session_constant_checksum(const struct sl_session *s, uint32_t node);
 /* Writes the file of --json and ends it; `text` NULL: out of memory. Does nothing if there is no file. */

@@ -26,6 +26,7 @@
 /* A checked configuration. Devices, registry and worker threads of its setup are those of the session. */
 struct sl_candidate {
   struct sl_setup setup;
+  struct sl_constant_conditions conditions;
   struct sl_files files;
   struct sl_reload_texts texts;
 };
@@ -86,6 +87,7 @@ static int apply(struct sl_candidate *c, const struct sl_reload *change) {
 /* Closes what the candidate owns; its setup may have lost parts to the session. */
 static void free_candidate(struct sl_candidate *c) {
   if (!c) return;
+  sl_conditions_close(&c->conditions);
   sl_setup_close_tables(&c->setup);
   sl_layout_free(c->setup.layout);
   sl_graph_free(c->setup.graph);
@@ -311,12 +313,17 @@ static int plan(struct sl_session *sn, struct sl_setup *s, const struct sl_budge
   return status == SL_OK ? filled : status;
 }
 
-/* Plans, and makes the constants. */
-static int make(struct sl_session *sn, struct sl_setup *s, const struct sl_budgets *budgets) {
+/* Plans, and makes the constants, with the present conditions. */
+static int make(struct sl_session *sn, struct sl_candidate *c, const struct sl_budgets *budgets) {
+  struct sl_setup *s = &c->setup;
   int status = plan(sn, s, budgets);
   if (status == SL_OK) status = sl_setup_open_tables(s);
-  if (status == SL_OK) status = sl_constants_make(s);
-  return status == SL_OK ? sl_nodes_prepare(s) : status;
+  if (status < 0) return status;
+  pthread_mutex_lock(&sn->delivery.lock);
+  const uint32_t value = sn->conditions.calls.value;
+  const int is_known = sn->setup.conditions && sn->conditions.calls.is_used;
+  pthread_mutex_unlock(&sn->delivery.lock);
+  return sl_conditions_open(&c->conditions, s, &sn->slots, &sn->delivery, is_known ? &value : NULL);
 }
 
 /* Checks of the graph that was read. All are made, so that all reasons are reported; but the graph of another source is
@@ -335,7 +342,7 @@ static int check_graph(struct sl_session *sn, struct sl_candidate *c, struct sl_
   status = sl_files_check_graph(&c->files);
   if (status < 0) result = status;
   if (is_same_source && is_valid) {
-    status = make(sn, s, budgets);
+    status = make(sn, c, budgets);
     if (status < 0) result = status;
   }
   return result;
@@ -349,6 +356,7 @@ static int open_candidate(struct sl_session *sn, struct sl_candidate *c) {
   pthread_mutex_unlock(&sn->delivery.lock);
   if (status == SL_OK) status = sl_files_find_graphs(&c->files);
   if (status == SL_OK) status = sl_options_open_graph(s, &sn->files.begin, &sn->reload.options);
+  if (status == SL_OK) status = sl_conditions_find(s);
   if (status < 0) return status;
   sl_parts_give_input(s, &sn->files.begin);
   status = check_graph(sn, c, &budgets);
@@ -465,6 +473,7 @@ static void keep_source_and_sinks(struct sl_setup *s, struct sl_setup *next) {
 static void exchange_setup(struct sl_session *sn, struct sl_candidate *c) {
   struct sl_setup *s = &sn->setup, *next = &c->setup;
   keep_source_and_sinks(s, next);
+  sl_conditions_close(&sn->conditions);
   sl_setup_close_tables(s);
   sl_layout_free(s->layout);
   if (s->source_graph)
@@ -491,6 +500,7 @@ static void exchange_setup(struct sl_session *sn, struct sl_candidate *c) {
   next->states = NULL;
   next->opened = NULL;
   next->zeros = NULL;
+  sl_conditions_change(&sn->conditions, &c->conditions);
   sl_files_change(&sn->files, &c->files);
   sl_reload_texts_free(&sn->reload.texts);
   sn->reload.texts = c->texts;

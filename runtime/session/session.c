@@ -37,6 +37,7 @@ static int open_graph(struct sl_session *sn) {
                                 &s->received_paths, &s->received_names);
   if (status == SL_OK) status = sl_options_read_input(s, &sn->files.begin);
   if (status == SL_OK) status = sl_options_open_graph(s, &sn->files.begin, NULL);
+  if (status == SL_OK) status = sl_conditions_find(s);
   if (status == SL_OK) status = sl_files_check_graph(&sn->files);
   if (status == SL_OK) status = sl_options_check_effects(s);
   sl_times_opened(&sn->times, SL_OPENING_GRAPH);
@@ -53,8 +54,7 @@ static int open_setup(struct sl_session *sn) {
   if (status == SL_OK) status = sl_setup_open_tables(s);
   if (status == SL_OK) status = sl_setup_open_source(s);
   sl_times_opened(&sn->times, SL_OPENING_PLAN);
-  if (status == SL_OK) status = sl_constants_make(s);
-  if (status == SL_OK) status = sl_nodes_prepare(s);
+  if (status == SL_OK) status = sl_conditions_open(&sn->conditions, s, &sn->slots, &sn->delivery, NULL);
   sl_parts_take_input(s);
   sl_times_opened(&sn->times, SL_OPENING_CONSTANTS);
   return status == SL_OK ? sl_fit(s) : status;
@@ -188,6 +188,8 @@ void sl_session_close(struct sl_session *sn) {
   sl_parts_close_slots(sn);
   for (uint64_t i = 0; i < sn->reading.kept_count; i++) sl_input_close(s, &sn->reading.kept[i]);
   free(sn->reading.kept);
+  sl_conditions_close(&sn->conditions);
+  sl_conditions_close_values(&sn->conditions);
   sl_setup_close_tables(s);
   sl_parts_close(sn);
   sl_event_errors_close(&sn->delivery);
@@ -303,6 +305,8 @@ int sl_session_describe_device(const struct sl_session *sn, char *text, size_t s
   }
   return sn->setup.backend->is_device != 0;
 }
+
+const struct sl_constant_conditions *sl_session_conditions(const struct sl_session *sn) { return &sn->conditions; }
 
 uint64_t sl_session_constant_checksum(const struct sl_session *sn, uint32_t n) {
   const struct sl_setup *s = &sn->setup;

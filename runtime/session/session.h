@@ -5,6 +5,7 @@
 #ifndef SL_SESSION_H
 #define SL_SESSION_H
 
+#include "constants/conditions.h"
 #include "execute/delivery.h"
 #include "execute/order.h"
 #include "execute/overflow_history.h"
@@ -67,6 +68,7 @@ struct sl_session {
   struct sl_overflow_history history;
   struct sl_delivery delivery;
   struct sl_replan replan;
+  struct sl_constant_conditions conditions;
 
   /* results/ */
   struct sl_identity identity;

@@ -71,7 +71,7 @@ struct geometry_args {
 #define SL_ARGS geometry_args
 static const struct sl_member geometry_members[] = {
     SL_OUT(geometry, toy_geometry, "planes", SL_ITEMS(SL_ONE(SL_CONSTANT_TERM(1)))),
-    SL_STRING(path, "", "file; empty for the nominal one"),
+    SL_FILE_IN(path, "", "", "file; empty for the nominal one"),
 };
 SL_CONSTANT(geometry, "reads the geometry", make_nothing);
 #undef SL_ARGS

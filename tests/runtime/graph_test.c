@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "graph_fake.h"
 #include "graph_reading.h"
+#include "plugin/tables.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -348,11 +349,49 @@ static size_t list_cases(char *names[CASES_MAX]) {
   return count;
 }
 
+static const char conditional_graph[] =
+    "sluice: 1\n"
+    "conditions: { by: event.run, files: \"sets/%04u.txt\" }\n"
+    "nodes:\n"
+    "  raw: { use: toy.reader }\n"
+    "  geometry: { use: toy.geometry, set: { path: \"a/${conditions}/b/${conditions}\" } }\n"
+    "  hits: { use: toy.decode }\n"
+    "outputs: [hits]\n";
+
+static void the_path_of_conditions_is_put_into_properties_and_not_into_the_text(void **state) {
+  (void)state;
+  struct reading r;
+  char path[PATH_MAX];
+  read_text(conditional_graph, &r);
+  assert_non_null(r.graph);
+  char *text = strdup(r.graph->text);
+  const struct sl_node *geometry = &r.graph->nodes[sl_graph_node_index(r.graph, "geometry")];
+  const int member = sl_member_index(geometry->algorithm, "path");
+  static const struct {
+    uint32_t value;
+    const char *path, *property;
+  } cases[] = {{7, "sets/0007.txt", "a/sets/0007.txt/b/sets/0007.txt"},
+               {UINT32_MAX, "sets/4294967295.txt", "a/sets/4294967295.txt/b/sets/4294967295.txt"},
+               {0, "sets/0000.txt", "a/sets/0000.txt/b/sets/0000.txt"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_true(sl_graph_conditions_path(r.graph, cases[i].value, path));
+    assert_string_equal(path, cases[i].path);
+    sl_graph_set_conditions(r.graph, path);
+    assert_string_equal(geometry->values[member].text, cases[i].property);
+  }
+  assert_string_equal(r.graph->text, text);
+  free(text);
+  end_reading(&r);
+}
+
 int main(void) {
   static const struct CMUnitTest by_hand[] = {
-      cmocka_unit_test(properties_are_written_by_type),    cmocka_unit_test(automatic_inputs_are_marked),
-      cmocka_unit_test(liveness_and_positions_agree),      cmocka_unit_test(lists_are_sorted_and_unique),
+      cmocka_unit_test(properties_are_written_by_type),
+      cmocka_unit_test(automatic_inputs_are_marked),
+      cmocka_unit_test(liveness_and_positions_agree),
+      cmocka_unit_test(lists_are_sorted_and_unique),
       cmocka_unit_test(equivalent_graphs_have_equal_text),
+      cmocka_unit_test(the_path_of_conditions_is_put_into_properties_and_not_into_the_text),
   };
   static char *names[CASES_MAX];
   static struct CMUnitTest cases[CASES_MAX];

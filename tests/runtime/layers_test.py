@@ -13,11 +13,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LAYERS = ("include", "base", "zmq", "input", "plugin", "graph", "plan", "layout", "simt", "backend", "execute", "records", "results", "observe",
+LAYERS = ("include", "base", "zmq", "input", "plugin", "graph", "plan", "layout", "simt", "backend", "execute", "constants", "records", "results", "observe",
           "session", "report", "serve", "testing", "trial", "cli")
 ONLY = {"plan": ("include", "base")}  # narrower than all lower layers: the planner is independent of graphs
 PRIVATE = ("session/session.h",)  # private to their folder
-LAYERED = ("layout", "execute", "records", "results", "observe", "session", "serve")  # folders with modules in layers, too
+LAYERED = ("layout", "execute", "constants", "records", "results", "observe", "session", "serve")  # folders with modules in layers, too
 # Folders inside a plugin, the lowest first; those of one line do not include each other. "." is the plugin's own folder.
 INSIDE = {
     "sim": ("event", "generator", "transport", "velo ut scifi calo muon", "."),

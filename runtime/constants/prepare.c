@@ -2,6 +2,7 @@
  * first event. `prepare` gets an argument struct with properties and constants and fills its SL_COMPUTED and SL_TABLE
  * members. binding.c copies them into the argument structs of all slots.
  */
+#include "constants/constants.h"
 #include "execute/binding.h"
 #include "execute/services.h"
 
@@ -11,28 +12,6 @@
 static void say(const struct sl_node_context *c, const char *format, const char *what) {
   const struct sl_node *node = &c->setup->graph->nodes[c->node];
   sl_diagnose(c->setup->diagnostics, SL_ERROR, &node->location, node->name, NULL, format, what);
-}
-
-/* Service make_table. */
-void *sl_make_table(void *context, const char *table, uint64_t count) {
-  const struct sl_node_context *c = context;
-  struct sl_setup *s = c->setup;
-  const struct sl_algorithm *a = s->graph->nodes[c->node].algorithm;
-  struct sl_prepared *prepared = &s->prepared[c->node];
-  const int m = sl_member_index(a, table);
-  if (m < 0 || a->members[m].kind != SL_MEMBER_TABLE || !prepared->tables) {
-    say(c, "asked for a table %s, which it does not have", table);
-    return NULL;
-  }
-  struct sl_array *array = &prepared->tables[m];
-  if (array->values) {
-    say(c, "asked for its table %s twice", table);
-    return NULL;
-  }
-  const uint64_t bytes = (count + !count) * sl_type_bytes(a->members[m].type); /* at least one value */
-  void *values = count <= UINT32_MAX ? sl_array_open(s, array, count, bytes) : NULL;
-  if (!values) say(c, "out of memory for its table %s", table);
-  return values;
 }
 
 static int upload_table(const struct sl_node_context *c, struct sl_array *array) {
@@ -75,22 +54,13 @@ static int prepare_node(struct sl_setup *s, uint32_t n) {
   return status < 0 ? status : finish_tables(s, n);
 }
 
-/* Prepares all nodes in order. After a failure the others are prepared too, so that all errors are reported. */
-int sl_nodes_prepare(struct sl_setup *s) {
+int sl_nodes_prepare(struct sl_setup *s, const uint8_t *which) {
   int result = SL_OK;
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const uint32_t n = s->graph->order[i];
-    if (!s->graph->nodes[n].algorithm->prepare) continue;
+    if (!s->graph->nodes[n].algorithm->prepare || (which && !which[n])) continue;
     const int status = prepare_node(s, n);
     if (status < 0 && result == SL_OK) result = status;
   }
   return result;
-}
-
-void sl_prepared_close(const struct sl_setup *s, uint32_t n) {
-  struct sl_prepared *prepared = &s->prepared[n];
-  for (uint32_t m = 0; prepared->tables && m < s->graph->nodes[n].algorithm->member_count; m++)
-    sl_array_close(s, &prepared->tables[m]);
-  free(prepared->tables);
-  free(prepared->args);
 }
