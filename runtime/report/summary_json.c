@@ -293,10 +293,7 @@ static void json_conditions(const struct sl_session *s, struct sl_json *j) {
     sl_json_unsigned(j, "value", v->value);
     sl_json_unsigned(j, "first_event", v->first_event);
     sl_json_unsigned(j, "loads", v->loads);
-    if (v->checksum)
-      json_digest(j, "checksum", v->checksum);
-    else
-      sl_json_string(j, "checksum", NULL);
+    sl_digest_json("checksum", v->checksum, j);
     sl_json_string(j, "error", v->reason);
     sl_json_end_object(j);
   }
