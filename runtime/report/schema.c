@@ -437,8 +437,10 @@ static void put_conditions(struct sl_json *j) {
   sl_json_end_array(j);
   sl_json_begin_object(j, "properties");
   sl_json_begin_object(j, "by");
-  sl_json_string(j, "description", "identity field of events: event.run");
-  sl_json_string(j, "type", "string");
+  sl_json_string(j, "description", "identity field of events");
+  sl_json_begin_array(j, "enum");
+  sl_json_string(j, NULL, "event.run");
+  sl_json_end_array(j);
   sl_json_end_object(j);
   sl_json_begin_object(j, "files");
   sl_json_string(j, "description", "path with one %d for the value, or %07d with leading zeros");

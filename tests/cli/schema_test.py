@@ -24,7 +24,7 @@ from common import BRIEF, ROOT
 CASES = ROOT / "tests/runtime/graph_cases"
 
 # Errors that no schema of a single file can find.
-NEEDS_WIRING = """list_port_cycle ambiguous_input ambiguous_node constant_takes_events cycle cycle_inferred cycle_self cycle_through_list empty_graph
+NEEDS_WIRING = """list_port_cycle ambiguous_input ambiguous_node conditions_absent constant_takes_events cycle cycle_inferred cycle_self cycle_through_list empty_graph
     events events_differ field_reference_cycle field_reference_events events_follow_no_unknown_list layout list_is_not_chosen missing_input no_source only_dependents_offer required_null
     target two_cycles two_sources types wanted_several""".split()
 NEEDS_OTHER_TEXT = """bad_block_by_kernel bad_parameter_text_is_no_number bad_set_overrides bad_set_overrides_more bad_use_override bad_use_override_set
