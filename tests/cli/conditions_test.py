@@ -11,6 +11,7 @@ from pathlib import Path
 from common import ROOT, Checks, call
 from live_run import Run, arrive, events_in, records
 
+HAS_SIMT = os.environ.get("SLUICE_SIMT", "1") == "1"  # the build has the emulator
 checks = Checks()
 NOMINAL = (ROOT / "plugins/velo/include/velo/nominal.velo").read_text()
 EVENTS = 24
@@ -61,7 +62,8 @@ def two_runs():
     """Two files, with slices that contain both runs or not."""
     separate = own(7) + own(8)[1:]
     checks.that(own(7)[1:] != own(8, "7.mdf")[1:], "the constants make a difference")
-    for arguments in ((), ("--slots", 1), ("--slots", 3, "--slice-events", 5), ("--slice-events", 1), ("--guard",), ("--device", "simt", "-n", 30)):
+    simt = (("--device", "simt", "-n", 30),) if HAS_SIMT else ()
+    for arguments in ((), ("--slots", 1), ("--slots", 3, "--slice-events", 5), ("--slice-events", 1), ("--guard",), *simt):
         summary, lines, _ = run("both", ["7.mdf", "8.mdf"], *arguments)
         events = {(7, e) for e in range(EVENTS)} | {(8, e) for e in range(EVENTS if "-n" not in arguments else 6)}
         expected = [separate[0]] + [line for line in separate[1:] if tuple(map(int, line.split(",")[:2])) in events]
@@ -200,7 +202,8 @@ if __name__ == "__main__":
         prepare()
         two_runs()
         alternating()
-        race()
+        if HAS_SIMT:
+            race()
         resume()
         errors()
         graphs()
