@@ -42,8 +42,7 @@ int sl_source_open(const struct sl_reading *r);
 int sl_source_fill(struct sl_reading *r, void *state, struct sl_input *input, uint32_t events_max, int may_wait,
                    struct sl_fill *fill);
 /* Fills the next slice of the run, with the lock held. SL_NO_MORE: end of the input, or reading pauses, or the slice is
- * held. SL_LATER: no
- * event yet (only without `may_wait`). An error was reported by the source. */
+ * held. SL_LATER: no event yet (only without `may_wait`). An error was reported by the source. */
 enum { SL_NO_MORE, SL_FILLED, SL_LATER };
 int sl_source_next(struct sl_reading *r, struct sl_slot *slot, struct sl_input *input, int may_wait,
                    uint64_t *sequence);

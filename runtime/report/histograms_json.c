@@ -2,6 +2,7 @@
 #include "report/histograms_json.h"
 
 #include "results/outputs.h"
+#include "results/sums_json.h"
 #include "session/inspect.h"
 
 #include <sluice/histogram_json.h>
@@ -20,11 +21,9 @@ static void write_output(const struct sl_outputs *o, uint32_t output, struct sl_
 int sl_histograms_write_json(const struct sl_session *s, struct sl_json *j) {
   const struct sl_outputs *o = sl_session_outputs(s);
   const struct sl_run *run = &o->identity->run;
-  char digest[24];
-  snprintf(digest, sizeof digest, "%016" PRIx64, run->graph_digest);
   sl_json_begin_object(j, NULL);
   sl_json_string(j, "sluice_version", run->sluice_version);
-  sl_json_string(j, "graph_digest", digest);
+  sl_digest_json("graph_digest", run->graph_digest, j);
   sl_json_begin_array(j, "histograms");
   for (uint32_t i = 0; i < run->output_count; i++) write_output(o, i, j);
   sl_json_end_array(j);

@@ -37,11 +37,6 @@ uint64_t sl_recent_change(const struct sl_recent *r, uint32_t i, uint32_t second
   return r->values[(size_t)r->newest * r->capacity + i] - r->values[(size_t)oldest * r->capacity + i];
 }
 
-void sl_recent_clear(struct sl_recent *r) {
-  if (r->values) memset(r->values, 0, (size_t)VECTORS * r->capacity * sizeof *r->values);
-  r->width = r->count = 0;
-}
-
 void sl_recent_close(struct sl_recent *r) {
   free(r->values);
   *r = (struct sl_recent){0};

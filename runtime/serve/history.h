@@ -18,8 +18,7 @@ struct sl_recent {
 int sl_recent_add(struct sl_recent *r, const uint64_t *values, uint32_t width);
 /* Increase of value `i` over the last `seconds` vectors, or over as many as there are. */
 uint64_t sl_recent_change(const struct sl_recent *r, uint32_t i, uint32_t seconds);
-void sl_recent_clear(struct sl_recent *r); /* begins again */
-void sl_recent_close(struct sl_recent *r);
+void sl_recent_close(struct sl_recent *r); /* it may begin again */
 
 /* The last points of several curves, as text, so that a point is formatted once. */
 struct sl_points {

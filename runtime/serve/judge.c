@@ -80,10 +80,10 @@ static void judge_rate(struct sl_alarms *a, const struct sl_measures *m, const s
 }
 
 /* The ratio of the fraction of the last minute to that of the reference. */
-static void judge_ratio(struct sl_alarms *a, const struct sl_measures *m, struct sl_reference *r,
+static void judge_ratio(struct sl_alarms *a, const struct sl_measures *m, const struct sl_reference *r,
                         const struct entry *e) {
   const struct sl_alarm_rule *rule = rule_of(a, SL_ALARM_RATIO);
-  const double expected = sl_reference_count(r, e->total->port, e->total->field, e->name);
+  const double expected = m->expected[e->index];
   const double events = (double)sl_measures_events(m, SL_RECENT_SECONDS);
   if (!(expected >= 0) || !(r->events > 0) || events <= 0) return;
   if (!isfinite(rule->low) && !isfinite(rule->high)) return;
@@ -102,7 +102,7 @@ static void judge_ratio(struct sl_alarms *a, const struct sl_measures *m, struct
                ratio, limits);
 }
 
-static void judge_entries(struct sl_alarms *a, const struct sl_measures *m, struct sl_reference *r) {
+static void judge_entries(struct sl_alarms *a, const struct sl_measures *m, const struct sl_reference *r) {
   for (uint32_t t = 0; t < m->total_count; t++) {
     const struct sl_total_summary *total = &m->live.statistics->summary.totals[m->totals[t].total];
     for (uint32_t i = 0; i < total->entries && m->totals[t].is_rate; i++) {
@@ -148,7 +148,7 @@ static void judge_disks(struct sl_alarms *a, const struct sl_measures *m, const 
   }
 }
 
-void sl_judge(struct sl_alarms *a, const struct sl_measures *m, struct sl_reference *reference,
+void sl_judge(struct sl_alarms *a, const struct sl_measures *m, const struct sl_reference *reference,
               const struct sl_disks *disks) {
   pthread_mutex_lock(&a->lock);
   judge_errors(a, m);

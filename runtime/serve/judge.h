@@ -10,7 +10,7 @@
 /* Returns SL_EINVAL, reported, if a pattern of a rule matches no entry. */
 int sl_judge_check(const struct sl_alarms *a, const struct sl_measures *m, struct sl_diagnostics *d);
 /* `reference` is not open without --reference. */
-void sl_judge(struct sl_alarms *a, const struct sl_measures *m, struct sl_reference *reference,
+void sl_judge(struct sl_alarms *a, const struct sl_measures *m, const struct sl_reference *reference,
               const struct sl_disks *disks);
 /* The run has ended: no alarm is active. */
 void sl_judge_end(struct sl_alarms *a, uint64_t now_ns);

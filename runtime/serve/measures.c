@@ -48,6 +48,8 @@ int sl_measures_open(struct sl_measures *m, const struct sl_live *live) {
     m->entry_count += sum->totals[k].entries;
   }
   choose_rates(m);
+  m->expected = calloc(m->entry_count + 1u, sizeof *m->expected);
+  if (!m->expected) return SL_ENOMEM;
   m->time_count = SL_ACTIVITY_OF_NODE(live->setup->graph->node_count);
   m->now_ns = m->last_event_ns = sl_now_ns();
   const int status = sl_points_open(&m->points, 1 + m->entry_count);
@@ -62,6 +64,7 @@ void sl_measures_close(struct sl_measures *m) {
   sl_recent_close(&m->times);
   sl_points_close(&m->points);
   free(m->totals);
+  free(m->expected);
   free(m->vector);
 }
 

@@ -19,6 +19,7 @@ struct sl_measures {
   struct sl_points points; /* curve 0: events per second; then the fraction of each entry */
   struct sl_measured_total *totals;
   uint32_t total_count, entry_count, time_count;
+  double *expected; /* per entry: its count in the reference, or NAN; set by the caller */
   uint64_t *vector; /* for one vector of counts */
   uint32_t vector_size;
   uint64_t now_ns, last_event_ns; /* time of the last vector, and of the last one with more events */

@@ -131,11 +131,22 @@ static void look(struct server *s) {
   sl_judge(&s->alarms, &s->measures, &s->reference, &s->disks);
 }
 
+/* Looks up the counts of all entries in the reference, once, because a tick holds the delivery lock. */
+static void look_up_reference(struct server *s) {
+  const struct sl_measures *m = &s->measures;
+  for (uint32_t i = 0; i < m->total_count; i++) {
+    const struct sl_total_summary *t = &m->live.statistics->summary.totals[m->totals[i].total];
+    for (uint32_t e = 0; e < t->entries; e++)
+      m->expected[m->totals[i].first_entry + e] = sl_reference_count(&s->reference, t->port, t->field, t->names[e]);
+  }
+}
+
 /* Begins with a configuration of the run. */
 static int begin_configuration(struct server *s, const struct sl_live *live) {
   const struct sl_live parts = *live; /* may be that of the measures */
   sl_measures_close(&s->measures);
   int status = sl_measures_open(&s->measures, &parts);
+  if (status == SL_OK) look_up_reference(s);
   if (status == SL_OK) status = sl_reference_compare(&s->reference, sl_session_graph(s->status.session)->text);
   if (status == SL_OK) status = publish_file(s, SL_TEXT_CONFIG, write_config);
   if (status == SL_OK) status = publish_file(s, SL_TEXT_DOT, write_drawing);

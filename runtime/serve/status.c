@@ -9,6 +9,7 @@
 #include "observe/energy.h"
 #include "results/configurations.h"
 #include "results/drawings.h"
+#include "results/sums_json.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,12 +36,6 @@ static void put_time(struct sl_json *j, const char *key) {
   struct tm utc;
   const time_t now = time(NULL);
   strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-  sl_json_string(j, key, text);
-}
-
-static void put_digest(struct sl_json *j, const char *key, uint64_t digest) {
-  char text[24];
-  snprintf(text, sizeof text, "%016llx", (unsigned long long)digest);
   sl_json_string(j, key, text);
 }
 
@@ -74,7 +69,7 @@ static void put_run(const struct sl_status *s, struct sl_json *j) {
   char device[512] = "", host[256] = "";
   sl_json_begin_object(j, "graph");
   sl_json_string(j, "name", o->graph_path);
-  put_digest(j, "digest", live->outputs->identity->run.graph_digest);
+  sl_digest_json("digest", live->outputs->identity->run.graph_digest, j);
   sl_json_end_object(j);
   (void)sl_session_describe_device(s->session, device, sizeof device);
   sl_json_string(j, "device", o->device);
@@ -126,7 +121,7 @@ static void put_row(const struct sl_status *s, const struct sl_total_summary *t,
   const struct sl_measures *m = s->measures;
   const double count = (double)t->values[entry], events = (double)m->live.delivery->events;
   const double recent = (double)sl_recent_change(&m->entries, index, SL_RATE_SECONDS);
-  const double expected = sl_reference_count(s->reference, t->port, t->field, t->names[entry]);
+  const double expected = m->expected[index];
   const double reference = ratio(expected, s->reference->events);
   sl_json_begin_object(j, NULL);
   sl_json_string(j, "name", t->names[entry]);
@@ -162,19 +157,13 @@ static void put_entries(const struct sl_status *s, struct sl_json *j) {
   sl_json_end_array(j);
 }
 
-static int is_measured(const struct sl_measures *m, uint32_t total) {
-  for (uint32_t i = 0; i < m->total_count; i++)
-    if (m->totals[i].total == total) return 1;
-  return 0;
-}
-
 /* Few totals without names; those of histograms have many values. */
 static void put_totals(const struct sl_status *s, struct sl_json *j) {
   sl_json_begin_array(j, "totals");
   for (uint32_t k = 0; k < summary_of(s)->total_count; k++) {
     const struct sl_total_summary *t = &summary_of(s)->totals[k];
     const uint64_t count = (uint64_t)t->entries * t->width;
-    if (t->label || count > VALUES_SHOWN || is_measured(s->measures, k)) continue;
+    if (t->label || count > VALUES_SHOWN) continue;
     sl_json_begin_object(j, NULL);
     sl_json_string(j, "output", t->port);
     sl_json_string(j, "field", t->field);
@@ -331,7 +320,7 @@ static void put_configurations(const struct sl_status *s, struct sl_json *j) {
   for (uint32_t i = 0; i <= c->count; i++) {
     const int is_last = i == c->count;
     sl_json_begin_object(j, NULL);
-    put_digest(j, "digest", is_last ? live->outputs->identity->run.graph_digest : c->at[i].graph_digest);
+    sl_digest_json("digest", is_last ? live->outputs->identity->run.graph_digest : c->at[i].graph_digest, j);
     sl_json_unsigned(j, "first_event", first);
     sl_json_unsigned(j, "events", is_last ? live->delivery->events - first : c->at[i].events);
     sl_json_end_object(j);

@@ -294,7 +294,7 @@ static void recent_counts_are_differences(void **state) {
   assert_int_equal(sl_recent_change(&r, 1, SL_RECENT_SECONDS), SL_RECENT_SECONDS);
   assert_int_equal(sl_recent_change(&r, 2, 10), 0);
   assert_int_equal(sl_recent_change(&r, 3, 10), 0);
-  sl_recent_clear(&r);
+  sl_recent_close(&r);
   const uint64_t first[2] = {5, 5}, second[2] = {6, 9};
   sl_recent_add(&r, first, 2);
   assert_int_equal(sl_recent_change(&r, 0, 10), 0);
