@@ -288,6 +288,8 @@ static void turn(struct sl_constant_conditions *c, uint32_t value) {
 static int load(struct sl_constant_conditions *c, struct sl_condition_value *v) {
   struct sl_setup *s = c->setup;
   char path[PATH_MAX], reason[PATH_MAX + 128];
+  struct sl_array *arrays = NULL;
+  struct sl_prepared *prepared = NULL;
   if (!set_value(s->graph, v->value, path)) {
     snprintf(reason, sizeof reason, "%s: %s", path, strerror(errno));
     return refuse(c, v, first_node(c), reason);
@@ -295,9 +297,11 @@ static int load(struct sl_constant_conditions *c, struct sl_condition_value *v) 
   close_other(c);
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return SL_ENOMEM;
-  int status = make_set(c, d, &c->other_arrays, &c->other_prepared);
+  int status = make_set(c, d, &arrays, &prepared);
   v->loads++;
   if (status == SL_OK) {
+    c->other_arrays = arrays;
+    c->other_prepared = prepared;
     turn(c, v->value);
   } else if (status == SL_ENOMEM || status == SL_EDEVICE) {
     sl_diagnose(s->diagnostics, SL_ERROR, &s->graph->conditions.location, NULL, NULL,

@@ -200,7 +200,10 @@ static void changes_from_two_threads_lose_no_event(void **state) {
   start(&run, &o, feed);
   struct changer changers[2] = {{.run = &run}, {.run = &run}};
   for (uint32_t i = 0; i < 2; i++) assert_int_equal(pthread_create(&threads[i], NULL, change_often, &changers[i]), 0);
-  for (uint32_t first = 0; first < EVENTS; first += 10) give(feed, first, first + 10);
+  for (uint32_t first = 0; first < EVENTS; first += 10) {
+    if (first == EVENTS / 2) await_notes(&run, 2); /* reading a graph may take longer than all events */
+    give(feed, first, first + 10);
+  }
   for (uint32_t i = 0; i < 2; i++) atomic_store(&changers[i].has_ended, 1);
   for (uint32_t i = 0; i < 2; i++) pthread_join(threads[i], NULL);
   sl_feed_end(feed);
