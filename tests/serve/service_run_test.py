@@ -1,12 +1,14 @@
 """A service that runs for half an hour (at a push one minute) and is fed by a producer with pauses, bursts, damaged files and
-files of another kind; it is killed and continued, its configuration changes twice, and five clients poll its page. Every event is
-accounted for, the page answers all the time, and memory does not grow.
+files of another kind; it is killed and continued, its configuration changes twice, the run number changes once, and with it the
+conditions; five clients poll its page and a browser shows it. Every event is accounted for, page and browser follow all the time, and
+memory does not grow: service_run_test.py SLUICE.
 """
 import json
 import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -15,18 +17,29 @@ import urllib.request
 from pathlib import Path
 
 from common import BRIEF, ROOT, SLUICE, Checks, call
+from page_checks import browser, need_browser, open_page, screenshot, text_of
 
+need_browser()
 checks = Checks()
 draw = random.Random(46)
 SECONDS = 60 if BRIEF else 1800
-KILLED_AFTER = SECONDS * 0.4  # seconds
-CHANGED_AFTER = [SECONDS * 0.2, SECONDS * 0.7]
+CHANGED_AFTER = [SECONDS * 0.2, SECONDS * 0.7]  # seconds
+KILLED_AFTER, SECOND_RUN_AFTER = SECONDS * 0.4, SECONDS * 0.55
+RUNS = (7, 8)
 GRAPH = ("graph.yaml", "--with", "write.yaml")
 
 
 def write_graph(block):
     """Graphs that differ in a setting without influence on results."""
-    Path(".graph").write_text(f"sluice: 1\ninclude: [{ROOT}/graphs/decisions.yaml]\nnodes: {{ decisions: {{ block: {block} }} }}\n")
+    Path(".graph").write_text(f"""sluice: 1
+include: [{ROOT}/graphs/decisions.yaml, {ROOT}/graphs/common/velo_tracks.yaml]
+conditions: {{ by: event.run, files: "conditions/%d.velo" }}
+nodes:
+  decisions: {{ block: {block} }}
+  geometry: {{ set: {{ path: "${{conditions}}" }} }}
+  count: {{ use: velo.count_tracks }}
+outputs: [decisions.decisions, decisions.totals, count]
+""")
     Path(".graph").rename("graph.yaml")
 
 
@@ -38,11 +51,12 @@ def damaged(data):
 
 
 class Producer(threading.Thread):
-    """Writes files into the folder `in`, complete when they are renamed; keeps the files that can be read in `sent`."""
+    """Writes files into the folder `in`, complete when they are renamed; keeps the files that can be read in `sent`.
+    samples: by run number."""
 
-    def __init__(self, samples, until):
+    def __init__(self, samples):
         super().__init__()
-        self.samples, self.until = samples, until
+        self.samples, self.begin = samples, time.monotonic()
         self.sent, self.broken, self.count = [], 0, 0
 
     def write(self, data, is_readable):
@@ -55,10 +69,10 @@ class Producer(threading.Thread):
         Path("in/.new").rename(Path("in") / name)
 
     def run(self):
-        while time.monotonic() < self.until:
+        while time.monotonic() < self.begin + SECONDS:
             for _ in range(draw.choice((1, 1, 1, 2, 15))):  # sometimes a burst
                 kind = draw.random()
-                data = draw.choice(self.samples)
+                data = draw.choice(self.samples[RUNS[time.monotonic() > self.begin + SECOND_RUN_AFTER]])
                 if kind < 0.05:
                     self.broken += 1
                     self.write(b"not a file of events" * 100, False)
@@ -75,70 +89,112 @@ def resident(pid):
 
 
 class Client(threading.Thread):
-    """Polls the page of the service; `longest` is the longest time without an answer."""
+    """Polls the page of the service; `longest` is the longest time without an answer while it runs."""
 
-    def __init__(self, paths):
+    def __init__(self, url, paths):
         super().__init__(daemon=True)
-        self.paths, self.url, self.ends = paths, None, False
+        self.url, self.paths, self.ends = url, paths, False
         self.answers, self.longest, self.since = 0, 0.0, None
 
     def run(self):
         while not self.ends:
-            url = self.url
             try:
-                for path in self.paths if url else ():
-                    with urllib.request.urlopen(url + path, timeout=20) as answer:
-                        answer.read()
-                    self.answers += 1
+                self.ask()
+                self.answers += 1
                 self.since = time.monotonic()
             except OSError:
                 pass
-            if url and self.since:
+            if self.since:
                 self.longest = max(self.longest, time.monotonic() - self.since)
             time.sleep(0.3)
 
-    def follow(self, url):
-        self.url, self.since = url, None
+    def ask(self):
+        for path in self.paths:
+            with urllib.request.urlopen(self.url + path, timeout=20) as answer:
+                answer.read()
+
+    def pause(self):
+        self.since = None
 
 
-def start(clients):
-    log = open("page.log", "w+")
-    process = subprocess.Popen([SLUICE, "run", *map(str, GRAPH), "--follow", "in", "--pattern", "*.mdf", "--done", "done", "--rotate", "2MB,5s",
-                                "--checkpoint", "c", "--resume", "-o", "out-%04d.mdf", "--json", "c.json", "--metrics", "c.prom", "--serve", "0", "--log", "run.log"],
-                               stdout=subprocess.DEVNULL, stderr=log)
+class Browser(Client):
+    """Has the page open, which is loaded once: an answer is a change of the time that it shows. events: the numbers shown."""
+
+    def __init__(self, url):
+        super().__init__(url, [])
+        self.driver, self.before, self.events = None, "", []
+
+    def run(self):
+        with browser() as self.driver:
+            open_page(self.driver, self.url)
+            super().run()
+            screenshot(self.driver, "service")
+
+    def ask(self):
+        shown = text_of(self.driver, "#duration")
+        if shown == self.before:
+            raise OSError
+        self.before = shown
+        self.events.append(int(re.sub("[^0-9]", "", text_of(self.driver, "#events"))))
+
+
+def start(port, clients):
+    with open("page.log", "w") as log:
+        process = subprocess.Popen([SLUICE, "run", *map(str, GRAPH), "--follow", "in", "--pattern", "*.mdf", "--done", "done", "--rotate", "2MB,5s",
+                                    "--checkpoint", "c", "--resume", "-o", "out-%04d.mdf", "--json", "c.json", "--metrics", "c.prom", "--serve", str(port),
+                                    "--log", "run.log"], stdout=subprocess.DEVNULL, stderr=log)
     while process.poll() is None and "the page is at" not in Path("page.log").read_text():
         time.sleep(0.1)
     for client in clients:
-        client.follow(re.search(r"the page is at (\S+)", Path("page.log").read_text())[1])
+        client.pause()
     return process
 
 
-def serve(producer, clients):
+def serve(port, producer, clients):
     """Runs the service until the producer has ended and everything is processed. Returns resident memory by second."""
-    process, memory, kills, changes = start(clients), [], 0, 0
-    begin = time.monotonic()
+    process, memory, kills, changes = start(port, clients), [], 0, 0
+    for client in clients:
+        client.start()
     while producer.is_alive() or len(list(Path("in").glob("*.mdf"))) > producer.broken:
         time.sleep(0.5)
-        now = time.monotonic() - begin
+        now = time.monotonic() - producer.begin
         if changes < len(CHANGED_AFTER) and now > CHANGED_AFTER[changes]:
             changes += 1
             write_graph(64 if changes % 2 else 128)
             process.send_signal(signal.SIGUSR1)
         if kills == 0 and now > KILLED_AFTER:
-            for client in clients:
-                client.follow(None)
             process.kill()
             process.wait()
-            kills, process, memory = 1, start(clients), []
+            kills, process, memory = 1, start(port, clients), []
             continue
         if process.poll() is not None or now > 2 * SECONDS + 120:
             break
         memory.append(resident(process.pid))
     has_ended = process.poll() is not None
     for client in clients:
-        client.follow(None)
+        client.ends = True
+        client.join()
     process.send_signal(signal.SIGTERM)
     return process.wait(), has_ended, memory, kills
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def make_samples():
+    """Files of 1 to 16 events by run number, and the conditions of these runs."""
+    Path("conditions").mkdir()
+    samples = {}
+    for run in RUNS:
+        nominal = (ROOT / "plugins/velo/include/velo/nominal.velo").read_text()
+        Path(f"conditions/{run}.velo").write_text(re.sub(r"(sensor 0 .*corner +)(\S+)", rf"\g<1>{12 + run / 10}", nominal))
+        for seed in range(6):
+            call("run", ROOT / "graphs/simulate.yaml", "-n", 1 + 3 * seed, "--set", f"seed={seed}", "--set", f"raw.run={run}", "-o", "sample.mdf", "--quiet")
+            samples.setdefault(run, []).append(Path("sample.mdf").read_bytes())
+    return samples
 
 
 def sum_totals(configurations):
@@ -158,19 +214,15 @@ with tempfile.TemporaryDirectory() as folder:
     for name in ("in", "done", "sent"):
         Path(name).mkdir()
     Path("write.yaml").write_text("sluice: 1\nnodes: { write: { use: io.mdf_sink, set: { with_errors: true } } }\n")
-    for seed in range(6):
-        call("run", ROOT / "graphs/simulate.yaml", "-n", 1 + 3 * seed, "--set", f"seed={seed}", "-o", f"sample{seed}.mdf", "--quiet")
-    producer = Producer([Path(f"sample{seed}.mdf").read_bytes() for seed in range(6)], time.monotonic() + SECONDS)
     write_graph(128)
+    producer, port = Producer(make_samples()), free_port()
+    url = f"http://127.0.0.1:{port}/"
+    page = Browser(url)
+    clients = [Client(url, paths) for paths in (["status.json"], ["status.json", "histograms.json"], ["metrics"], ["", "status.json"], ["config.yaml"])]
+    producer.begin = time.monotonic()
     producer.start()
-    clients = [Client(paths) for paths in (["status.json"], ["status.json", "histograms.json"], ["metrics"], ["", "status.json"], ["config.yaml"])]
-    for client in clients:
-        client.start()
-    status, has_ended, memory, kills = serve(producer, clients)
+    status, has_ended, memory, kills = serve(port, producer, [*clients, page])
     producer.join()
-    for client in clients:
-        client.ends = True
-        client.join()
     checks.that(status == 143 and not has_ended and kills == 1, f"the service ran until it was stopped, with {kills} kill: status {status}")
     summary = json.loads(Path("c.json").read_text())
     call("run", *GRAPH, "-i", *[Path("sent") / name for name in producer.sent], "-o", "whole.mdf", "--json", "whole.json", "--quiet")
@@ -186,6 +238,11 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(sum_totals([*ended[:-1], summary]) == whole["totals"], "and their totals add up")
     checks.that(all(c.answers > SECONDS for c in clients) and max(c.longest for c in clients) < 5,
                 f"the page gave {sum(c.answers for c in clients)} answers, each within {max(c.longest for c in clients):.1f} s")
+    checks.that(page.answers > SECONDS / 3 and page.longest < 15 and page.events[-1] > page.events[len(page.events) // 2] > page.events[0],
+                f"the page in the browser changed {page.answers} times, at least every {page.longest:.1f} s: events {page.events[:2]} to {page.events[-2:]}")
+    values = [(c["value"], c["error"], c["checksum"]) for c in whole["conditions"]]
+    checks.that([v[:2] for v in values] == [(run, None) for run in RUNS] and values[0][2] != values[1][2], f"each run has its conditions: {values}")
+    checks.that({c["value"]: c["checksum"] for c in summary["conditions"]} == {v[0]: v[2] for v in values}, "which the service had too")
     checks.that(sorted(path.name for path in Path("done").iterdir()) == producer.sent, "processed files were moved")
     checks.that(len(list(Path("in").glob("*.mdf"))) == producer.broken > 0, f"{producer.broken} files of another kind are left")
     checks.that(not list(Path().glob("*.part*")), "no temporary file is left")
