@@ -229,16 +229,34 @@ static void close_other(struct sl_constant_conditions *c) {
 
 /* -------------------------------------------------------------------------------------------------- values */
 
+/* The place in `order` of the first value that is not less than this one. */
+static uint32_t place_of(const struct sl_constant_conditions *c, uint32_t value) {
+  uint32_t first = 0, end = c->value_count;
+  while (first < end) {
+    const uint32_t middle = first + (end - first) / 2;
+    if (c->values[c->order[middle]].value < value)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
 static struct sl_condition_value *find_value(const struct sl_constant_conditions *c, uint32_t value) {
-  for (uint32_t i = 0; i < c->value_count; i++)
-    if (c->values[i].value == value) return &c->values[i];
-  return NULL;
+  const uint32_t place = place_of(c, value);
+  const int is_there = place < c->value_count && c->values[c->order[place]].value == value;
+  return is_there ? &c->values[c->order[place]] : NULL;
 }
 
 static struct sl_condition_value *add_value(struct sl_constant_conditions *c, uint32_t value) {
-  struct sl_condition_value *larger = realloc(c->values, (c->value_count + 1) * sizeof *larger);
-  if (!larger) return NULL;
-  c->values = larger;
+  const uint32_t place = place_of(c, value);
+  struct sl_condition_value *values = realloc(c->values, (c->value_count + 1) * sizeof *values);
+  if (values) c->values = values;
+  uint32_t *order = realloc(c->order, (c->value_count + 1) * sizeof *order);
+  if (order) c->order = order;
+  if (!values || !order) return NULL;
+  memmove(order + place + 1, order + place, (c->value_count - place) * sizeof *order);
+  order[place] = c->value_count;
   c->values[c->value_count] = (struct sl_condition_value){.value = value, .first_event = c->delivery->events};
   return &c->values[c->value_count++];
 }
@@ -479,6 +497,8 @@ void sl_conditions_close(struct sl_constant_conditions *c) {
 void sl_conditions_close_values(struct sl_constant_conditions *c) {
   for (uint32_t i = 0; i < c->value_count; i++) free(c->values[i].reason);
   free(c->values);
+  free(c->order);
   c->values = NULL;
+  c->order = NULL;
   c->value_count = 0;
 }

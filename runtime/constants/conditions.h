@@ -26,6 +26,7 @@ struct sl_constant_conditions {
   struct sl_prepared *other_prepared;
   uint32_t other_value;
   struct sl_condition_value *values; /* in the order of their first events; the list survives changes of the graph */
+  uint32_t *order;                   /* of the values, ascending */
   uint32_t value_count;
 };
 

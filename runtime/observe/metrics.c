@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text_file.h"
+#include "execute/conditions.h"
 #include "execute/replan.h"
 #include "observe/energy.h"
 
@@ -331,6 +332,7 @@ void sl_metrics_write(const struct sl_metrics *m, FILE *f) {
           sl_version(), sl_commit(), run->device, run->graph_digest);
   counter(f, "sluice_configurations_total", "Configurations of the run so far, with the present one.",
           m->configurations->count + 1u);
+  if (s->conditions) gauge(f, "sluice_conditions_run", "Run number of the present conditions.", s->conditions->value);
   gauge(f, "sluice_interrupted", "1 when the run was stopped before its end.", m->statistics->summary.interrupted);
   counter(f, "sluice_events_total", "Events delivered.", d->events);
   counter(f, "sluice_error_events_total", "Delivered events with an error.", d->error_events);

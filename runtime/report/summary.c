@@ -2,6 +2,7 @@
 #include "report/summary.h"
 
 #include "base/locale.h"
+#include "constants/conditions.h"
 #include "report/origin.h"
 #include "session/inspect.h"
 #include "zmq/hub.h"
@@ -356,6 +357,19 @@ static void write_configurations(const struct sl_summary *sum, FILE *file) {
   if (count > FIRST + 1) fprintf(file, "configured   %u more times: --json\n", count - FIRST - 1);
 }
 
+/* "conditions   2 runs: 7 from event 0 on, 8 from event 24 on, none for 9 from event 30 on" */
+static void write_conditions(const struct sl_session *s, FILE *file) {
+  enum { SHOWN = 5 };
+  const struct sl_constant_conditions *c = sl_session_conditions(s);
+  if (c->value_count == 0) return;
+  fprintf(file, "conditions   %u %s:", c->value_count, sl_plural(c->value_count, "run", "runs"));
+  for (uint32_t i = 0; i < c->value_count && i < SHOWN; i++)
+    fprintf(file, "%s %s%u from event %" PRIu64 " on", i > 0 ? "," : "", c->values[i].reason ? "none for " : "",
+            c->values[i].value, c->values[i].first_event);
+  if (c->value_count > SHOWN) fprintf(file, ", and %u more: --json", c->value_count - SHOWN);
+  fprintf(file, "\n");
+}
+
 void sl_session_write_table(const struct sl_session *s, uint32_t details, FILE *file) {
   SL_IN_C_LOCALE();
   const struct sl_summary *sum = sl_session_summary(s);
@@ -373,6 +387,7 @@ void sl_session_write_table(const struct sl_session *s, uint32_t details, FILE *
   write_memory(sum, file);
   write_rotations(s, file);
   write_configurations(sum, file);
+  write_conditions(s, file);
   write_plan_changes(sum, file);
   if (!is_short) sl_origin_write_constants(s, file);
   if (!is_short || sl_session_options(s)->digest || !has_results(s)) write_outputs(s, file);

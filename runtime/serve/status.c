@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "execute/conditions.h"
 #include "execute/replan.h"
 #include "input/follow.h"
 #include "observe/energy.h"
@@ -329,6 +330,12 @@ static void put_configurations(const struct sl_status *s, struct sl_json *j) {
   sl_json_end_array(j);
 }
 
+/* The run number of the present conditions. */
+static void put_conditions(const struct sl_status *s, struct sl_json *j) {
+  const struct sl_conditions *c = s->measures->live.setup->conditions;
+  put(j, "conditions_run", c ? (double)c->value : NAN);
+}
+
 static void put_outputs(const struct sl_status *s, struct sl_json *j) {
   const struct sl_files *files = s->measures->live.files;
   sl_json_begin_array(j, "outputs");
@@ -422,6 +429,7 @@ void sl_status_write(struct sl_status *s, struct sl_json *j) {
   put_energy(s, j);
   sl_reference_write_status(s->reference, j);
   put_configurations(s, j);
+  put_conditions(s, j);
   put_outputs(s, j);
   put_follow(s, j);
   put_links(s, j);

@@ -34,9 +34,10 @@ def describe(path, corner):
 
 
 def run(name, inputs, *arguments, graph="g.yaml", expect=0):
-    """Runs the graph; returns the JSON and the lines of the table."""
+    """Runs the graph; returns the JSON, the lines of the sink, the messages, and the conditions in the table."""
     done = call("run", graph, *(word for path in inputs for word in ("-i", path)), "-o", f"{name}.csv", "--json", f"{name}.json", "--digest", *arguments, expect=expect)
-    return json.loads(Path(f"{name}.json").read_text()), Path(f"{name}.csv").read_text().splitlines(), done.stderr
+    shown = re.search(r"^conditions +(.*)$", done.stdout, re.M)
+    return json.loads(Path(f"{name}.json").read_text()), Path(f"{name}.csv").read_text().splitlines(), done.stderr, shown and shown[1]
 
 
 def own(number, *inputs):
@@ -64,13 +65,14 @@ def two_runs():
     checks.that(own(7)[1:] != own(8, "7.mdf")[1:], "the constants make a difference")
     simt = (("--device", "simt", "-n", 30),) if HAS_SIMT else ()
     for arguments in ((), ("--slots", 1), ("--slots", 3, "--slice-events", 5), ("--slice-events", 1), ("--guard",), *simt):
-        summary, lines, _ = run("both", ["7.mdf", "8.mdf"], *arguments)
+        summary, lines, _, shown = run("both", ["7.mdf", "8.mdf"], *arguments)
         events = {(7, e) for e in range(EVENTS)} | {(8, e) for e in range(EVENTS if "-n" not in arguments else 6)}
         expected = [separate[0]] + [line for line in separate[1:] if tuple(map(int, line.split(",")[:2])) in events]
         checks.that(lines == expected, f"{' '.join(map(str, arguments))}: the {len(lines)} lines of separate runs")
         found = summary["conditions"]
         checks.that([(c["value"], c["first_event"], c["loads"], c["error"]) for c in found] == [(7, 0, 1, None), (8, EVENTS, 1, None)], f"two values: {found}")
         checks.that(found[0]["checksum"] != found[1]["checksum"] and re.fullmatch("[0-9a-f]{16}", found[0]["checksum"]), "with their checksums")
+        checks.that(shown == f"2 runs: 7 from event 0 on, 8 from event {EVENTS} on", f"which the table names: {shown}")
     digests = {run("both", inputs)[0]["graph_digest"] for inputs in (["7.mdf"], ["8.mdf"])}
     checks.that(len(digests) == 1, "the digest of the graph does not depend on the value")
     whole = call("graph", "g.yaml", "--yaml").stdout
@@ -89,11 +91,11 @@ def alternating():
         return [line for line in rows[number] if first <= int(line.split(",")[1]) < last]
     expected = [line for i in range(0, EVENTS, 4) for number in (7, 8) for line in of(number, i, i + 4)]
     for arguments in ((), ("--slots", 3, "--slice-events", 3)):
-        summary, lines, _ = run("abab", ["abab.mdf"], *arguments)
+        summary, lines, *_ = run("abab", ["abab.mdf"], *arguments)
         checks.that(lines[1:] == expected, f"A B A B: the {len(expected)} lines of separate runs")
         checks.that([(c["value"], c["first_event"], c["loads"]) for c in summary["conditions"]] == [(7, 0, 1), (8, 4, 1)], f"made once: {summary['conditions']}")
     Path("abcab.mdf").write_bytes(b"".join(pieces[n][i] for n, i in ((0, 0), (1, 0), (2, 0), (0, 1), (1, 1))))
-    summary, lines, _ = run("abcab", ["abcab.mdf"])
+    summary, lines, *_ = run("abcab", ["abcab.mdf"])
     checks.that(lines[1:] == of(7, 0, 4) + of(8, 0, 4) + of(9, 0, 4) + of(7, 4, 8) + of(8, 4, 8), "A B C A B: the lines of separate runs")
     checks.that([(c["value"], c["loads"]) for c in summary["conditions"]] == [(7, 2), (8, 2), (9, 1)], f"two sets are kept: {summary['conditions']}")
 
@@ -109,7 +111,7 @@ def errors():
         if what == "wrong":
             Path("conditions/9.velo").write_text("module 0 left z here\n")
         for arguments in (("--slice-events", 5, "--slots", 2, "--metrics", "m.prom"), ()):
-            summary, lines, messages = run("mixed", ["mixed.mdf"], *arguments)
+            summary, lines, messages, shown = run("mixed", ["mixed.mdf"], *arguments)
             checks.that([line for line in lines if not line.startswith("9,")] == good, f"{what}: the other runs have their results")
             found = summary["errors"]
             checks.that(summary["error_events"] == EVENTS and len(found) == 1 and found[0]["node"] == "geometry" and found[0]["count"] == EVENTS
@@ -117,23 +119,25 @@ def errors():
             checks.that((found[0]["first"]["run"], found[0]["first"]["event"]) == (9, 0), f"with the first event: {found[0]['first']}")
             value = [c for c in summary["conditions"] if c["value"] == 9]
             checks.that(len(value) == 1 and value[0]["checksum"] is None and re.fullmatch(reason, value[0]["error"]), f"{what}: {value}")
+            checks.that(shown.startswith("3 runs: 7 from event 0 on, none for 9 from event "), f"{what}: the table: {shown}")
+            checks.that("--metrics" not in arguments or "\nsluice_conditions_run 8\n" in Path("m.prom").read_text(), f"{what}: the metrics have the last one")
             checks.that(len(re.findall(r"warning: node geometry: no conditions for run 9", messages)) == 1, f"{what}: one warning")
             if what == "missing" and arguments:
                 checks.that(f"sluice_error_events_total {EVENTS}\n" in Path("m.prom").read_text(), "the metrics count them")
     Path("conditions/6.velo").write_text("module 0 left z here\n")
-    summary, lines, _ = run("mixed", ["7.mdf"])
+    summary, lines, *_ = run("mixed", ["7.mdf"])
     checks.that(lines == own(7), "a wrong file that is not needed")
     Path("conditions/6.velo").unlink()
     done = call("run", "g.yaml", "-i", "7.mdf", "-i", "8.mdf", "--repeat", 3, "--quiet", "-o", "none.csv", expect=1)
     checks.that("--repeat runs all events with the same conditions, but there are events of run 7 and of run 8" in done.stderr, f"--repeat: {done.stderr}")
-    summary, _, _ = run("repeated", ["8.mdf"], "--repeat", 3)
+    summary, *_ = run("repeated", ["8.mdf"], "--repeat", 3)
     checks.that(summary["error_events"] == 0 and [c["value"] for c in summary["conditions"]] == [8], "--repeat of one run")
     Path("conditions/9.velo").write_bytes(Path("9.kept").read_bytes())
 
 
 def race():
     """The memory of new sets is known to the check."""
-    _, lines, _ = run("race", ["abab.mdf"], "-n", 8, "--device", "simt", "--race")
+    _, lines, *_ = run("race", ["abab.mdf"], "-n", 8, "--device", "simt", "--race")
     checks.that(lines == run("abab", ["abab.mdf"], "-n", 8)[1], "--race: the same lines, and no finding")
 
 

@@ -131,6 +131,7 @@ class Mock:
                           "differences_total": 17} if self.has_reference else None,
             "configurations": [{"digest": "b64b7674f3e15d8d", "first_event": 0, "events": 900_000},
                                {"digest": "0c1aa0d7b6f0e19a", "first_event": 900_000, "events": self.events() - 900_000}],
+            "conditions_run": 268295,
             "outputs": [{"path": "/data/out/selected-0001.mdf", "bytes": 2_000_123_456, "events": 81_000, "node": "write"},
                         {"path": "/data/out/selected-0002.mdf.part", "bytes": 3_210_000 * self.tick, "events": 130 * self.tick, "node": "write"}],
             "disks": [{"folder": "/data/out", "free_bytes": 812_000_000_000, "total_bytes": 10_000_000_000_000}],

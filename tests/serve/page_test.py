@@ -47,6 +47,7 @@ def check_sections(driver, checks):
     shown = lambda selector: driver.execute_script("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)
     checks.that(shown("#device-times td:first-child")[:2] == ["clusters", "search"], "times are sorted")
     checks.that(shown("#budgets td.bad") == ["12"], "overflows of budgets are marked")
+    checks.that("conditionsrun 268295" in text_of(driver, "#run dl"), "the run has the present conditions")
     checks.that("first 3 of 17" in text_of(driver, "#differences .note"), "a shortened list of settings says so")
     checks.that("91.9" in text_of(driver, "#disks") and "812 GB" in " ".join(shown("#disks td")).replace("812GB", "812 GB"), "disks have used and free space")
 

@@ -157,6 +157,7 @@ function showRun(status) {
     ["process", status.process ? `${status.process} on ${status.host}` : null],
     ["version", [sluice.version, sluice.commit && `commit ${sluice.commit.slice(0, 12)}`].filter(Boolean).join(", ")],
     ["graph", graphText(graph)],
+    ["conditions", isNumber(status.conditions_run) ? `run ${status.conditions_run}` : null],
     ["reference", referenceText(status.reference)],
     ["slots", formatCount(status.slots)],
     ["memory plan", planText(plan)],
