@@ -78,7 +78,7 @@ class Options(ctypes.Structure):
         ("rotate", c_char_p),
         ("checkpoint_path", c_char_p),
         ("resume", c_uint32),
-        ("reserved_resume", c_uint32),
+        ("keeps_batches", c_uint32),
         ("trace_path", c_char_p),
         ("metrics_path", c_char_p),
         ("report_path", c_char_p),
@@ -181,7 +181,7 @@ class Batch(ctypes.Structure):
         ("outputs", c_void_p),
         ("selected", c_void_p),
         ("selected_count", c_uint32),
-        ("reserved", c_uint32),
+        ("configuration", c_uint32),
     ]
 
 
@@ -332,7 +332,21 @@ class ServerOptions(ctypes.Structure):
     ]
 
 
+class Reload(ctypes.Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("reserved", c_uint32),
+        ("graph_path", c_char_p),
+        ("graph_text", c_char_p),
+        ("graph_text_bytes", c_size_t),
+        ("sets", c_void_p),
+        ("uses", c_void_p),
+        ("with_paths", c_void_p),
+    ]
+
+
 MIRRORED: dict[str, type[ctypes.Structure]] = {
+    "sl_reload": Reload,
     "sl_diagnostic": Diagnostic,
     "sl_options": Options,
     "sl_input_range": InputRange,

@@ -40,6 +40,8 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
     ("sl_session_open", c_int, [c_void_p, c_void_p, POINTER(c_void_p)]),
     ("sl_session_run", c_int, [c_void_p]),
     ("sl_session_stop", None, [c_void_p]),
+    ("sl_session_reload", c_int, [c_void_p, c_void_p, c_void_p]),
+    ("sl_session_release_batches", None, [c_void_p]),
     ("sl_session_close", None, [c_void_p]),
     ("sl_session_identity", c_void_p, [c_void_p]),
     ("sl_session_write_json", c_int, [c_void_p, c_void_p]),

@@ -12,6 +12,7 @@ from typing import Any
 from . import _abi
 from ._feed import Queue
 from ._library import Diagnostics, library, text_of
+from .collection import Schema, read_schema
 from .errors import Diagnostic, GraphError, failure
 from .follow import Follow, Watch
 from .parts import Part, ranges_of
@@ -47,6 +48,7 @@ class Settings:
     digest: bool = False
     inspect_only: bool = False
     command_line: Sequence[str] = ()
+    folder: object = None  # of files in with_paths that the run may read again; kept while the session uses them
 
 
 class _Opening:
@@ -101,12 +103,14 @@ class Session:
         if on_batch is not None:
             deliver = on_batch
             options.on_batch = _abi.BATCH_CALLBACK(lambda _, batch: deliver(batch))
+            options.keeps_batches = 1
         if on_progress is not None:
             report_progress = on_progress
             options.on_progress = _abi.PROGRESS_CALLBACK(lambda _, *numbers: report_progress(*numbers))
         if feed is not None:
             options.feed = feed.pointer
         self._kept += [options, feed]
+        self._folder = settings.folder
         self.url: str | None = None
         if settings.serve is not None:
             server = Server(settings.serve, self.diagnostics)
@@ -201,6 +205,35 @@ class Session:
         """From any thread."""
         library().sl_session_stop(self._pointer)
 
+    def reload(self, settings: Settings) -> int:
+        """Changes the graph of a run to that of the settings, at the next slice boundary: 0, or INTERRUPTED if the run does
+        not read its input. GraphError with all reasons if the change is refused; then nothing has changed.
+        """
+        diagnostics = Diagnostics()
+        texts = [_abi.strings([os.fsencode(t) for t in given]) for given in (settings.sets, settings.uses, settings.with_paths)]
+        graph = None if settings.graph_text is None else settings.graph_text.encode()
+        change = _abi.Reload(
+            ctypes.sizeof(_abi.Reload),
+            0,
+            None if settings.graph_path is None else os.fsencode(settings.graph_path),
+            graph,
+            0 if graph is None else len(graph),
+            *(ctypes.cast(array, c_void_p) for array in texts),
+        )
+        status = int(library().sl_session_reload(self._pointer, ctypes.byref(change), diagnostics.pointer))
+        if status == _abi.INTERRUPTED:
+            return status
+        if status < 0:
+            messages = diagnostics.read()
+            name = _abi.ERRORS.get(status, str(status))
+            raise GraphError(failure("the configuration stays", messages), messages, name)
+        self._folder = settings.folder
+        return status
+
+    def release_batches(self) -> None:
+        """Frees the memory of batches of earlier configurations."""
+        library().sl_session_release_batches(self._pointer)
+
     def messages(self, first: int = 0) -> list[Diagnostic]:
         return self.diagnostics.read(first)
 
@@ -210,6 +243,10 @@ class Session:
     def outputs(self) -> list[_abi.RunOutput]:
         identity = self.identity()
         return _abi.array_at(_abi.RunOutput, identity.outputs, identity.output_count)
+
+    def schemas(self) -> dict[str, Schema]:
+        """The collections of the outputs of the present configuration, by output."""
+        return {_abi.decode(output.name): read_schema(output) for output in self.outputs()}
 
     def json(self) -> str:
         return text_of(lambda stream: library().sl_session_write_json(self._pointer, stream))

@@ -8,7 +8,7 @@ import numpy as np
 
 from .batch import EVENT, Batch, Events, Output, OutputsByName
 from .collection import Array, Collection, EventList, Field, Schema
-from .errors import Diagnostic
+from .errors import Diagnostic, StateError
 from .histogram import Histogram
 from .run import Run
 from .totals import Totals
@@ -73,6 +73,8 @@ class _Parts:
         return list(schema.fields)
 
     def add(self, batch: Batch) -> None:
+        if any(batch._schemas.get(name) != schema for name, schema in self.schemas.items()):
+            raise StateError(f"the graph has changed at event {batch.first}, and with it its outputs: take batches, not arrays()")
         self.records.append(batch.events.records.copy())
         for (name, field), column in self.columns.items():
             output = batch[name]

@@ -3,10 +3,14 @@ from __future__ import annotations
 
 import threading
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from . import _abi
 from .run import Run
 from .source import Entry
+
+if TYPE_CHECKING:
+    from .graph import Graph
 
 
 class Feed:
@@ -50,6 +54,10 @@ class Feed:
         last = self._put if index is None else _abi.count("index", index, 64)
         if last >= 0 and not self._queue.wait(last, patience):
             self.run._raise_end(f"entry {last} did not go through it")
+
+    def reload(self, graph: Graph) -> None:
+        """Changes the graph of the run; see Run.reload(). Entries that were put before may go through either graph."""
+        self.run.reload(graph)
 
     def end(self) -> Run:
         """Ends the feed, waits until all entries have gone through, and returns the run. Raises the run's error. A

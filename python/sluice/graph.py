@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Union
 
@@ -130,6 +131,14 @@ class _GraphFile:
         """
         there = os.path.join(self.directory, self.name)
         return self.name if self.directory == os.getcwd() or (must_exist and not os.path.exists(there)) else there
+
+
+class _Folder:
+    """A temporary folder, which is removed when nothing refers to it."""
+
+    def __init__(self) -> None:
+        self.path = tempfile.mkdtemp(prefix="sluice-")
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 def describe(name: str, plugin_paths: Paths | None = None) -> dict[str, Any]:
@@ -304,19 +313,22 @@ class Graph:
         return "\n".join(lines) + "\n"
 
     def _open(self, settings: Settings, make: Any) -> Any:
-        """make(settings) with the graph in them. What Python added is a temporary file during the call."""
+        """make(settings) with the graph in them. What Python added is a temporary file during the call; of a run with a
+        page, which may read it again, until another graph takes its place.
+        """
         # For a graph given as text, the path only determines the directory of its includes.
         settings.graph_path, settings.graph_text = self._file.path(must_exist=self._text is None), self._text
         settings.uses, settings.sets, settings.plugin_paths = self._uses, self._sets, self._plugin_paths
         settings.with_paths = with_paths = [file.path() for file in self._with]
         if not self._parts:
             return make(settings)
-        with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
-            path = os.path.join(folder, "python.yaml")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(self._written())
-            settings.with_paths = [path, *with_paths]
-            return make(settings)
+        folder = _Folder()
+        path = os.path.join(folder.path, "python.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self._written())
+        settings.with_paths = [path, *with_paths]
+        settings.folder = folder if settings.serve is not None else None
+        return make(settings)
 
     def _look(self, device: str | None = None) -> Session:
         session: Session = self._open(Settings(inspect_only=True, device=device), Session)

@@ -14,16 +14,17 @@ import operator
 import os
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator
 from types import TracebackType
-from typing import Any, NoReturn, Union
+from typing import TYPE_CHECKING, Any, NoReturn, Union
 
 from . import _abi
 from ._feed import Given, Pushed, Queue
 from ._session import Session, Settings
 from .batch import Batch
-from .collection import Array, Schema, read_schema
+from .collection import Array, Schema
 from .errors import (
     CheckError,
     Diagnostic,
@@ -41,12 +42,22 @@ from .histogram import Histogram, read_histograms
 from .totals import Totals, read_totals
 from .source import Entry, Event
 
+if TYPE_CHECKING:
+    from .graph import Graph
+
 Progress = Callable[[int, int, int, float], None]
 Check = Callable[[Batch], Union[Iterable[tuple[int, str]], None]]
 
 ENTRIES_MAX = 512  # entries that a source may be ahead of the run
 _PATIENCE_S = 1.0  # wait for a blocked source after the end of the run
 _PATIENCE_AFTER_INTERRUPT_S = 0.5  # wait for slices in flight after Ctrl-C; the run ends in its threads
+
+
+class _Configuration:
+    """The owner of the views of the batches of one configuration: while it is there, their memory is."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
 
 
 class _Exchange:
@@ -60,7 +71,11 @@ class _Exchange:
         self.kept_by_checks = ""  # name of an array that a function of on_batch kept
         self.has_loop = True  # a loop takes the batches
         self.session: weakref.ref[Session] | None = None
-        self.schemas: dict[str, Schema] = {}
+        self.schemas: dict[str, Schema] = {}  # of the configuration of the last batch
+        self.configuration = 0  # its number
+        self.owner: weakref.ref[_Configuration] | None = None
+        self.replaced: weakref.WeakSet[_Configuration] = weakref.WeakSet()  # earlier ones, with views
+        self.has_replaced = False  # the library may have memory of earlier configurations
         self.batch: Batch | None = None
         self.events = 0  # in the batches so far
         self.is_closed = False  # the run was closed: no more batches are requested
@@ -98,7 +113,8 @@ class _Exchange:
             session = self.session() if self.session else None
             if self.is_closed or session is None:
                 return 0
-            batch = Batch(address, self.events, self.schemas, session)
+            owner = self._adopt(address, session)
+            batch = Batch(address, self.events, self.schemas, owner)
             self.events += batch.event_count
             self._check(batch)
             self._hand_over(batch)
@@ -110,6 +126,23 @@ class _Exchange:
             if batch is not None:
                 batch._expire(self.is_closed)
             self._leave_callback(thread)
+
+    def _adopt(self, address: int, session: Session) -> _Configuration:
+        """The configuration of a batch. Memory of earlier ones is freed when the program has no views of it any more."""
+        number = _abi.struct_at(_abi.Batch, address).configuration
+        owner = self.owner() if self.owner else None
+        if number != self.configuration:
+            self.configuration, self.schemas, self.has_replaced = number, session.schemas(), True
+            if owner is not None:
+                self.replaced.add(owner)
+            owner = None
+        if self.has_replaced and not self.replaced:
+            session.release_batches()
+            self.has_replaced = False
+        if owner is None:
+            owner = _Configuration(session)
+            self.owner = weakref.ref(owner)
+        return owner
 
     def _hand_over(self, batch: Batch) -> None:
         """Gives the batch to the loop, if there is one, and waits until the loop is done with it."""
@@ -171,6 +204,7 @@ class _Exchange:
             self.messages = session.messages()
             self.summary = json.loads(session.json())
             self.table = session.table()
+            self.schemas = session.schemas()
             for output in session.outputs():
                 if self.schemas[_abi.decode(output.name)].is_totals:
                     self.totals[_abi.decode(output.name)] = read_totals(output)
@@ -305,6 +339,7 @@ class Run(Iterator[Batch]):
         entries_max: int | None = None,
     ) -> None:
         self._warns = warns
+        self._settings = settings
         self._pid = os.getpid()
         checks = [on_batch] if callable(on_batch) else [] if on_batch is None else list(on_batch)
         shown: Progress | None = None
@@ -317,13 +352,13 @@ class Run(Iterator[Batch]):
         report_progress = None if shown is None else exchange.report_progress
         self._session: Session | None = Session(settings, exchange.offer, report_progress, queue)
         exchange.session = weakref.ref(self._session)
-        for output in self._session.outputs():
-            name = _abi.decode(output.name)
-            exchange.schemas[name] = read_schema(output)
+        self._url = self._session.url
+        exchange.schemas = self._session.schemas()
         self._thread: threading.Thread | None = None
         self._source_thread: threading.Thread | None = None
         self._over = False
         self._ending = threading.Lock()  # guards diagnostics, which the loop and close() in another thread complete
+        self._loop: int | None = None  # the thread of the loop
         self._batch: Batch | None = None  # the loop's current batch
         self._before: Batch | None = None  # the loop's previous batch
         self._warned_of_views = False
@@ -335,11 +370,13 @@ class Run(Iterator[Batch]):
     @property
     def url(self) -> str | None:
         """The address of the page, "http://127.0.0.1:8080/"; None without serve=."""
-        return self._session.url
+        return self._url
 
     @property
     def schemas(self) -> dict[str, Schema]:
-        """The collections of the graph's outputs, by output; known before the run starts."""
+        """The collections of the graph's outputs, by output; known before the run starts. After reload() those of the
+        newest batch.
+        """
         return dict(self._exchange.schemas)
 
     def __iter__(self) -> Run:
@@ -390,6 +427,7 @@ class Run(Iterator[Batch]):
     def _take(self) -> Batch | None:
         """Gives the current batch back and waits for the next one; None at the end of the run."""
         exchange = self._exchange
+        self._loop = threading.get_ident()
         self._begin()
         with exchange.changed:
             # Only the batch that the loop had: exchange.batch may be the next one already.
@@ -432,6 +470,27 @@ class Run(Iterator[Batch]):
 
     def _is_in_callback(self) -> bool:
         return threading.get_ident() in self._exchange.callbacks
+
+    def reload(self, graph: Graph) -> None:
+        """Changes the graph of the run, at the next slice boundary: batches before are of the old one, each later one of the
+        new one, whose outputs may differ. Everything is checked first: GraphError with all reasons, and nothing has changed.
+
+        Source, sinks, device and slots stay the same. May be called from any thread, but not with a batch of the loop,
+        which the run waits for, and not from functions of the run: StateError; also before the run has started, and if it
+        has read all its input.
+        """
+        self._must_not_wait("change its configuration")
+        if self._thread is None:
+            raise StateError("the run has not started: open it with the other graph")
+        if self._batch is not None and self._loop == threading.get_ident():
+            raise StateError("the run waits for the loop's batch: call reload() in another thread, or use graph.feed()")
+        session, status = self._session, _abi.INTERRUPTED
+        while session is not None and status == _abi.INTERRUPTED and self._exchange.status is None:
+            status = graph._open(Settings(serve=self._settings.serve), session.reload)
+            if status == _abi.INTERRUPTED:  # it has not begun to read, or has read everything
+                time.sleep(0.001)
+        if status == _abi.INTERRUPTED:
+            raise StateError(f"{self._how_it_ended()}: its configuration stays")
 
     def finish(self) -> Run:
         """Runs to the end without a loop; remaining batches go to on_batch and sinks only. Returns the run. Raises the

@@ -86,7 +86,8 @@ static int deliver(struct sl_slot *slot, uint32_t slice_index, uint32_t first, u
   const struct sl_batch batch = {.event_count = count,
                                  .output_count = s->graph->output_count,
                                  .events = input->events + first,
-                                 .outputs = d->views};
+                                 .outputs = d->views,
+                                 .configuration = d->configuration};
   int status = SL_OK;
   for (uint32_t e = 0; empty && e < count && status == SL_OK; e++) status = sl_event_error_add(d, s, input, first + e);
   for (uint32_t e = 0; !empty && slot->refused_seen && e < count && status == SL_OK; e++)

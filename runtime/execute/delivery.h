@@ -19,6 +19,7 @@ struct sl_delivery {
   uint64_t events, error_events, last_progress_ns;
   uint64_t progress_done, progress_total; /* see on_progress of struct sl_options */
   uint64_t earlier_events;                /* --resume: number of events that an earlier process delivered */
+  uint32_t configuration;                 /* number of changes of the configuration so far */
   struct sl_event_errors errors, truncations;
 };
 

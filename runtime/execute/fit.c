@@ -53,7 +53,7 @@ static struct need need_of_run(const struct sl_setup *s, const struct rooms *roo
   need.host *= slots;
   need.device *= slots_per_device(s, slots);
   need.arenas *= s->backend->is_device ? slots_per_device(s, slots) : slots;
-  need.host += (slots - 1) * rooms->host.thread_bytes;
+  need.host += slots * rooms->host.thread_bytes; /* of slots except the first, and one of the program, for signals */
   need.host += (s->source_threads - 1) * (rooms->host.thread_bytes + SOURCE_THREAD_BYTES);
   if (s->repeat > 1) need.host += s->layout->input_bytes; /* at least one kept slice */
   return need;

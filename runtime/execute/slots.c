@@ -157,6 +157,17 @@ int sl_slot_adopt(struct sl_slot *slot, const struct sl_layout *layout) {
   return SL_OK;
 }
 
+void sl_slot_release_device(struct sl_slot *slot) {
+  const struct sl_backend *backend = slot->setup->backend;
+  if (!backend->is_device || slot->setup->memory_check) return;
+  if (slot->region)
+    backend->arena_close(slot->region);
+  else if (slot->arena)
+    backend->release(slot->device, slot->arena, slot->arena_bytes);
+  slot->region = NULL;
+  slot->arena = NULL;
+}
+
 void sl_slot_close(struct sl_slot *slot) {
   struct sl_setup *s = slot->setup;
   if (!s) return;

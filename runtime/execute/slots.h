@@ -14,6 +14,8 @@ struct sl_slot_parts {
 };
 
 int sl_slot_open(struct sl_setup *s, const struct sl_slot_parts *parts, struct sl_slot *slot, uint32_t index);
+/* Gives back the arena on a device with memory of its own; memory of batches stays readable until sl_slot_close. */
+void sl_slot_release_device(struct sl_slot *slot);
 void sl_slot_close(struct sl_slot *slot);
 /* Changes to another layout of the same structure, while no slice is in flight in the slot. SL_ENOMEM: there is no
  * memory for its arena, and nothing has changed. */

@@ -12,6 +12,7 @@
 #include "base/locale.h"
 #include "execute/fit.h"
 #include "execute/services.h"
+#include "execute/slots.h"
 #include "graph/differences.h"
 #include "plugin/tables.h"
 #include "session/live.h"
@@ -23,12 +24,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A checked configuration. Devices, registry and worker threads of its setup are those of the session. */
+/* A configuration that is not the present one: checked, or replaced. Devices, registry and worker threads of its setup
+ * are those of the session. */
 struct sl_candidate {
   struct sl_setup setup;
   struct sl_constant_conditions conditions;
   struct sl_files files;
   struct sl_reload_texts texts;
+  struct sl_slot *slots;     /* of a replaced one, for memory of batches that the program keeps */
+  int keeps_graph;           /* the session frees the graph */
+  struct sl_candidate *next; /* in sl_reloading.replaced */
 };
 
 /* --------------------------------------------------------------------------------------------------- texts */
@@ -84,13 +89,14 @@ static int apply(struct sl_candidate *c, const struct sl_reload *change) {
 
 /* ------------------------------------------------------------------------------------------------ candidates */
 
-/* Closes what the candidate owns; its setup may have lost parts to the session. */
 static void free_candidate(struct sl_candidate *c) {
   if (!c) return;
+  for (uint32_t i = 0; c->slots && i < c->setup.slot_count; i++) sl_slot_close(&c->slots[i]);
+  free(c->slots);
   sl_conditions_close(&c->conditions);
   sl_setup_close_tables(&c->setup);
   sl_layout_free(c->setup.layout);
-  sl_graph_free(c->setup.graph);
+  if (!c->keeps_graph) sl_graph_free(c->setup.graph);
   free(c->setup.source_fields);
   sl_files_close(&c->files);
   sl_reload_texts_free(&c->texts);
@@ -440,13 +446,24 @@ static int end_results(struct sl_session *sn, const struct sl_graph *next) {
   return finished < 0 ? finished : ended;
 }
 
+/* Leaves to the replaced configuration what batches refer to. */
+static void keep_slots(struct sl_session *sn, struct sl_candidate *c) {
+  c->slots = sn->slots;
+  for (uint32_t i = 0; i < sn->setup.slot_count; i++) {
+    sl_slot_release_device(&c->slots[i]);
+    c->slots[i].setup = &c->setup; /* from the exchange on */
+  }
+  sn->slots = NULL;
+}
+
 /* Closes what belongs to the present configuration, except its setup. */
-static void close_configuration(struct sl_session *sn) {
+static void close_configuration(struct sl_session *sn, struct sl_candidate *c) {
   sl_metrics_end_configuration(&sn->metrics);
   sl_times_change(&sn->times);
   sl_summary_change(&sn->statistics);
   sl_rotation_change(&sn->rotation);
   sl_timestamps_close(&sn->timestamps);
+  if (sn->setup.options.keeps_batches) keep_slots(sn, c);
   sl_parts_close_slots(sn);
   sl_parts_close(sn);
   sn->identity = (struct sl_identity){0};
@@ -468,43 +485,36 @@ static void keep_source_and_sinks(struct sl_setup *s, struct sl_setup *next) {
   s->states[from] = NULL;
 }
 
-/* Moves the configuration of the candidate into the setup, and closes the present one. The source refers to texts of
- * the graph that it was opened with, which therefore stays. */
+#define EXCHANGE(a, b)                    \
+  do {                                    \
+    const __typeof__(a) exchanged_ = (a); \
+    (a) = (b);                            \
+    (b) = exchanged_;                     \
+  } while (0)
+
+/* Exchanges the configurations of the setup and of the candidate, which is the replaced one then. The source refers to
+ * texts of the graph that it was opened with, which therefore stays. */
 static void exchange_setup(struct sl_session *sn, struct sl_candidate *c) {
   struct sl_setup *s = &sn->setup, *next = &c->setup;
   keep_source_and_sinks(s, next);
   sl_conditions_close(&sn->conditions);
-  sl_setup_close_tables(s);
-  sl_layout_free(s->layout);
-  if (s->source_graph)
-    sl_graph_free(s->graph);
-  else
+  if (!s->source_graph) {
     s->source_graph = s->graph;
-  free(s->source_fields);
-  s->source_fields = next->source_fields;
-  s->options = next->options;
-  s->graph = next->graph;
-  s->layout = next->layout;
-  s->contexts = next->contexts;
-  s->arrays = next->arrays;
-  s->prepared = next->prepared;
-  s->states = next->states;
-  s->opened = next->opened;
-  s->zeros = next->zeros;
-  next->source_fields = NULL;
-  next->graph = NULL;
-  next->layout = NULL;
-  next->contexts = NULL;
-  next->arrays = NULL;
-  next->prepared = NULL;
-  next->states = NULL;
-  next->opened = NULL;
-  next->zeros = NULL;
+    c->keeps_graph = 1;
+  }
+  EXCHANGE(s->source_fields, next->source_fields);
+  EXCHANGE(s->options, next->options);
+  EXCHANGE(s->graph, next->graph);
+  EXCHANGE(s->layout, next->layout);
+  EXCHANGE(s->contexts, next->contexts);
+  EXCHANGE(s->arrays, next->arrays);
+  EXCHANGE(s->prepared, next->prepared);
+  EXCHANGE(s->states, next->states);
+  EXCHANGE(s->opened, next->opened);
+  EXCHANGE(s->zeros, next->zeros);
   sl_conditions_change(&sn->conditions, &c->conditions);
   sl_files_change(&sn->files, &c->files);
-  sl_reload_texts_free(&sn->reload.texts);
-  sn->reload.texts = c->texts;
-  c->texts = (struct sl_reload_texts){0};
+  EXCHANGE(sn->reload.texts, c->texts);
 }
 
 static int open_configuration(struct sl_session *sn, uint64_t begin_ns, int with_timestamps) {
@@ -543,8 +553,9 @@ static int exchange(struct sl_session *sn, struct sl_candidate *c) {
   if (server) server->calls->pause(server);
   int status = end_results(sn, c->setup.graph);
   if (status < 0) return status;
-  close_configuration(sn);
+  close_configuration(sn, c);
   exchange_setup(sn, c);
+  sn->delivery.configuration++;
   status = open_configuration(sn, begin_ns, with_timestamps);
   if (status < 0) return status;
   const uint64_t end_ns = sl_activity_settle(&sn->slots[0]);
@@ -588,6 +599,25 @@ int sl_reload_exchange(struct sl_session *sn) {
     status = exchange(sn, c);
     pthread_mutex_unlock(&sn->delivery.lock);
   }
-  free_candidate(c);
+  if (!c->slots) {
+    free_candidate(c);
+    return status;
+  }
+  pthread_mutex_lock(&sn->reload.lock);
+  c->next = sn->reload.replaced;
+  sn->reload.replaced = c;
+  pthread_mutex_unlock(&sn->reload.lock);
   return status;
+}
+
+void sl_session_release_batches(struct sl_session *sn) {
+  pthread_mutex_lock(&sn->reload.lock);
+  struct sl_candidate *c = sn->reload.replaced;
+  sn->reload.replaced = NULL;
+  pthread_mutex_unlock(&sn->reload.lock);
+  while (c) {
+    struct sl_candidate *next = c->next;
+    free_candidate(c);
+    c = next;
+  }
 }

@@ -185,6 +185,7 @@ void sl_session_close(struct sl_session *sn) {
   SL_IN_C_LOCALE();
   if (!sn) return;
   struct sl_setup *s = &sn->setup;
+  sl_session_release_batches(sn);
   sl_parts_close_slots(sn);
   for (uint64_t i = 0; i < sn->reading.kept_count; i++) sl_input_close(s, &sn->reading.kept[i]);
   free(sn->reading.kept);

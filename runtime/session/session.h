@@ -49,13 +49,14 @@ struct sl_reload_texts {
 
 /* Changes of the configuration. */
 struct sl_reloading {
-  struct sl_options options;    /* as the session was opened */
-  pthread_mutex_t checking;     /* held while a change is checked */
-  pthread_mutex_t lock;         /* protects what follows */
-  struct sl_candidate *pending; /* a checked configuration that has not taken effect, or NULL */
-  int is_possible;              /* the run reads slices */
-  int has_failed;               /* a change has failed and left parts of the session closed: the run ends */
-  struct sl_reload_texts texts; /* of the present configuration, in its options */
+  struct sl_options options;     /* as the session was opened */
+  pthread_mutex_t checking;      /* held while a change is checked */
+  pthread_mutex_t lock;          /* protects what follows */
+  struct sl_candidate *pending;  /* a checked configuration that has not taken effect, or NULL */
+  int is_possible;               /* the run reads slices */
+  int has_failed;                /* a change has failed and left parts of the session closed: the run ends */
+  struct sl_candidate *replaced; /* with options.keeps_batches: configurations with batches, the last one first */
+  struct sl_reload_texts texts;  /* of the present configuration, in its options */
 };
 
 struct sl_session {

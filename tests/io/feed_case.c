@@ -109,8 +109,10 @@ static void *run_session(void *argument) {
 void start(struct run *run, const struct sl_options *options, struct sl_feed *feed) {
   *run = (struct run){.options = *options, .diagnostics = sl_diagnostics_new()};
   run->options.feed = feed;
-  run->options.context = run;
-  run->options.on_batch = on_batch;
+  if (!run->options.on_batch) {
+    run->options.context = run;
+    run->options.on_batch = on_batch;
+  }
   const int status = sl_session_open(&run->options, run->diagnostics, &run->session);
   if (status != SL_OK) sl_diagnostics_print(run->diagnostics, stderr);
   assert_int_equal(status, SL_OK);

@@ -222,9 +222,60 @@ static void changes_from_two_threads_lose_no_event(void **state) {
   sl_feed_free(feed);
 }
 
+/* Views of the first batch of each configuration. */
+enum { KEPT_MAX = 8 };
+struct kept {
+  atomic_uint count;
+  const struct sl_event *events[KEPT_MAX];
+  const uint32_t *offsets[KEPT_MAX];
+};
+
+static int keep(void *context, const struct sl_batch *batch) {
+  struct kept *kept = context;
+  const uint32_t c = batch->configuration;
+  if (c >= KEPT_MAX || kept->events[c]) return 0;
+  kept->events[c] = batch->events;
+  kept->offsets[c] = batch->outputs[0].fields[0];
+  atomic_fetch_add(&kept->count, 1);
+  return 0;
+}
+
+/* AddressSanitizer finds memory that was freed. */
+static void memory_of_batches_is_kept(void **state) {
+  (void)state;
+  struct run run;
+  struct kept kept = {0};
+  struct sl_options o = options_of(feed_count_graph);
+  struct sl_feed *feed = sl_feed_new(NULL);
+  const struct sl_reload changes[] = {reload_of(other_graph), {.size = sizeof(struct sl_reload)}};
+  o.keeps_batches = 1;
+  o.on_batch = keep;
+  o.context = &kept;
+  start(&run, &o, feed);
+  for (uint32_t i = 0; i < 6; i++) {
+    char *messages = NULL;
+    uint64_t sum = 0;
+    give(feed, 20 * i, 20 * i + 20);
+    const uint32_t count = atomic_load(&kept.count);
+    assert_int_equal(count, i + 1);
+    for (uint32_t k = i < 3 ? 0 : 3; k < count; k++) sum += kept.events[k]->run + kept.offsets[k][0];
+    assert_true(sum < UINT64_MAX);
+    if (i == 2) sl_session_release_batches(run.session);
+    assert_int_equal(reload(&run, &changes[i % 2], &messages), SL_OK);
+    free(messages);
+    await_notes(&run, i + 1);
+  }
+  sl_feed_end(feed);
+  struct result result = finish(&run);
+  assert_int_equal(result.status, SL_OK);
+  free(result.messages);
+  sl_feed_free(feed);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_event_has_one_configuration), cmocka_unit_test(a_wrong_configuration_changes_nothing),
-      cmocka_unit_test(only_a_run_can_be_changed), cmocka_unit_test(changes_from_two_threads_lose_no_event)};
+      cmocka_unit_test(memory_of_batches_is_kept), cmocka_unit_test(each_event_has_one_configuration),
+      cmocka_unit_test(a_wrong_configuration_changes_nothing), cmocka_unit_test(only_a_run_can_be_changed),
+      cmocka_unit_test(changes_from_two_threads_lose_no_event)};
   return cmocka_run_group_tests(tests, make_events, free_events);
 }

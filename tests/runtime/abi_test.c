@@ -341,7 +341,7 @@ static void write_calls(FILE *out) {
   M(sl_batch, outputs);
   M(sl_batch, selected);
   M(sl_batch, selected_count);
-  M(sl_batch, reserved);
+  M(sl_batch, configuration);
   BEGIN(sl_sink);
   M(sl_sink, open);
   M(sl_sink, consume);

@@ -171,6 +171,8 @@ static void run(void) {
   const struct sl_reload same = {.size = sizeof same};
   need(s && sl_session_reload(s, &same, d) == SL_EINTERRUPTED, "sl_session_reload after the run");
   CALLED(sl_session_reload);
+  sl_session_release_batches(s);
+  CALLED(sl_session_release_batches);
   if (s) {
     need(sl_session_write_report(s) == SL_OK, "sl_session_write_report");
     CALLED(sl_session_write_report);

@@ -215,7 +215,8 @@ struct sl_batch {
   const struct sl_event *events;
   const struct sl_output_view *outputs; /* of the graph, in the order of services->run->outputs */
   const uint32_t *selected;             /* ascending; NULL: all events */
-  uint32_t selected_count, reserved;
+  uint32_t selected_count;
+  uint32_t configuration; /* number of changes of the configuration before it (sl_session_reload) */
 };
 
 #define SL_BATCH_COUNT(batch)    ((batch)->selected ? (batch)->selected_count : (batch)->event_count)

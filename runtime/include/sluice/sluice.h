@@ -129,7 +129,9 @@ struct sl_options {
    * at the beginning if there is no such file. Events after the last rotation are read again. Files and followed
    * folders only. */
   const char *checkpoint_path;
-  uint32_t resume, reserved_resume;
+  uint32_t resume;
+  uint32_t keeps_batches;          /* 1: memory of a batch stays readable after a change of configuration, until
+                                    * sl_session_release_batches */
   const char *trace_path;          /* Chrome trace JSON of the run's activities; implies profiling of devices */
   const char *metrics_path;        /* text file for Prometheus, rewritten during the run */
   const char *report_path;         /* opened when the run starts; sl_session_write_report writes it */
@@ -209,6 +211,9 @@ struct sl_reload {
  * slice size or settings of runtime and device, nor need more memory than the run may use; it needs options.rotate if a
  * sink writes a regular file. Refused with options.race. */
 SL_API int sl_session_reload(struct sl_session *session, const struct sl_reload *change, struct sl_diagnostics *d);
+/* With options.keeps_batches: frees the memory of batches of configurations before the present one. From any thread,
+ * also in callbacks. */
+SL_API void sl_session_release_batches(struct sl_session *session);
 /* Registers a file that the program itself writes during the run, before sl_session_run; messages name it by `option`.
  * Both texts are borrowed until sl_session_close. Returns SL_EINVAL, with a message that names both files, if the
  * session reads or writes that file; SL_EINVAL too if it cannot be written. `appends`: the file is not replaced, so its
