@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from ctypes import c_void_p
-from typing import Any
+from typing import Any, Protocol
 
 from . import _abi
 from ._feed import Queue
@@ -49,6 +49,12 @@ class Settings:
     inspect_only: bool = False
     command_line: Sequence[str] = ()
     folder: object = None  # of files in with_paths that the run may read again; kept while the session uses them
+
+
+class GraphOfRun(Protocol):
+    """A Graph, for modules that graph.py imports."""
+
+    def _open(self, settings: Settings, make: Any) -> Any: ...
 
 
 class _Opening:

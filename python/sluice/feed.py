@@ -3,14 +3,11 @@ from __future__ import annotations
 
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from . import _abi
+from ._session import GraphOfRun
 from .run import Run
 from .source import Entry
-
-if TYPE_CHECKING:
-    from .graph import Graph
 
 
 class Feed:
@@ -55,7 +52,7 @@ class Feed:
         if last >= 0 and not self._queue.wait(last, patience):
             self.run._raise_end(f"entry {last} did not go through it")
 
-    def reload(self, graph: Graph) -> None:
+    def reload(self, graph: GraphOfRun) -> None:
         """Changes the graph of the run; see Run.reload(). Entries that were put before may go through either graph."""
         self.run.reload(graph)
 

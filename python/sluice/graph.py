@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Union
 
 from . import _abi
+from ._exchange import Check, Progress
 from ._feed import Given, Pushed
 from ._library import Diagnostics, library, text_of
 from ._session import Session, Settings
@@ -24,7 +25,7 @@ from .errors import Error, GraphError, SluiceWarning, failure, warn
 from .feed import Feed
 from .follow import Follow
 from .parts import files_of, from_here, input_from_here
-from .run import Check, Progress, Run
+from .run import Run
 from .serve import Serve
 from .source import Entry, Inputs
 

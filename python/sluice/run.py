@@ -2,282 +2,49 @@
 
 A thread of the run passes each batch to the functions of on_batch, then to the loop, and waits until the loop asks for
 the next one. There is one batch at a time, and its memory stays valid meanwhile. A source in Python is iterated over in
-another thread. The threads and the loop share an _Exchange only and do not keep the Run alive: a loop that is left
+another thread. The threads and the loop share an Exchange only and do not keep the Run alive: a loop that is left
 early drops the Run, which stops the run.
 """
 from __future__ import annotations
 
 import atexit
-import functools
-import json
-import operator
 import os
 import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Union
+from typing import Any, NoReturn
 
 from . import _abi
-from ._feed import Given, Pushed, Queue
-from ._session import Session, Settings
+from ._exchange import Bar, Check, Exchange, Progress, queue_of, run_session, run_source
+from ._feed import Given, Pushed
+from ._session import GraphOfRun, Session, Settings
 from .batch import Batch
-from .collection import Array, Schema
+from .collection import Schema
 from .errors import (
     CheckError,
     Diagnostic,
-    Error,
     Finding,
     RunError,
     SluiceWarning,
     StaleViewWarning,
     StateError,
-    add_note,
     failure,
     warn,
 )
-from .histogram import Histogram, read_histograms
-from .totals import Totals, read_totals
-from .source import Entry, Event
+from .histogram import Histogram
+from .totals import Totals
+from .source import Entry
 
-if TYPE_CHECKING:
-    from .graph import Graph
-
-Progress = Callable[[int, int, int, float], None]
-Check = Callable[[Batch], Union[Iterable[tuple[int, str]], None]]
-
-ENTRIES_MAX = 512  # entries that a source may be ahead of the run
 _PATIENCE_S = 1.0  # wait for a blocked source after the end of the run
 _PATIENCE_AFTER_INTERRUPT_S = 0.5  # wait for slices in flight after Ctrl-C; the run ends in its threads
-
-
-class _Configuration:
-    """The owner of the views of the batches of one configuration: while it is there, their memory is."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-
-
-class _Exchange:
-    """State shared by the loop and the threads of the run."""
-
-    def __init__(self, progress: Progress | None, checks: list[Check]) -> None:
-        self.changed = threading.Condition()
-        self.progress = progress
-        self.checks = checks
-        self.findings: list[Finding] = []
-        self.kept_by_checks = ""  # name of an array that a function of on_batch kept
-        self.has_loop = True  # a loop takes the batches
-        self.session: weakref.ref[Session] | None = None
-        self.schemas: dict[str, Schema] = {}  # of the configuration of the last batch
-        self.configuration = 0  # its number
-        self.owner: weakref.ref[_Configuration] | None = None
-        self.replaced: weakref.WeakSet[_Configuration] = weakref.WeakSet()  # earlier ones, with views
-        self.has_replaced = False  # the library may have memory of earlier configurations
-        self.batch: Batch | None = None
-        self.events = 0  # in the batches so far
-        self.is_closed = False  # the run was closed: no more batches are requested
-        self.callbacks: set[int] = set()  # threads of the run that are in a callback
-        self.failed: BaseException | None = None  # first exception in a callback or source
-        self.status: int | None = None  # status of the run; None until it is over
-        self.messages: list[Diagnostic] = []
-        self.summary: dict[str, Any] = {}
-        self.table = ""
-        self.totals: dict[str, Totals] = {}
-        self.histograms: dict[str, Histogram] = {}
-        self.pid = os.getpid()
-
-    def _end_child(self) -> None:
-        """Ends the process if it is a forked child in which a function of the run has returned: the run cannot continue
-        there without the parent's threads.
-        """
-        if self.pid != os.getpid():
-            sys.stderr.write("sluice: a function that a run called has forked, and returned in the child, which ends\n")
-            sys.stderr.flush()
-            os._exit(1)
-
-    def _leave_callback(self, thread: int) -> None:
-        self._end_child()
-        self.callbacks.discard(thread)
-
-    def offer(self, address: int) -> int:
-        """The library's on_batch, in a thread of the run: 0, or an error after an exception, which ends the run and is
-        raised by the loop.
-        """
-        thread = threading.get_ident()
-        batch: Batch | None = None
-        try:
-            self.callbacks.add(thread)
-            session = self.session() if self.session else None
-            if self.is_closed or session is None:
-                return 0
-            owner = self._adopt(address, session)
-            batch = Batch(address, self.events, self.schemas, owner)
-            self.events += batch.event_count
-            self._check(batch)
-            self._hand_over(batch)
-            return 0
-        except BaseException as error:
-            self.failed = self.failed or error
-            return _abi.INTERRUPTED
-        finally:
-            if batch is not None:
-                batch._expire(self.is_closed)
-            self._leave_callback(thread)
-
-    def _adopt(self, address: int, session: Session) -> _Configuration:
-        """The configuration of a batch. Memory of earlier ones is freed when the program has no views of it any more."""
-        number = _abi.struct_at(_abi.Batch, address).configuration
-        owner = self.owner() if self.owner else None
-        if number != self.configuration:
-            self.configuration, self.schemas, self.has_replaced = number, session.schemas(), True
-            if owner is not None:
-                self.replaced.add(owner)
-            owner = None
-        if self.has_replaced and not self.replaced:
-            session.release_batches()
-            self.has_replaced = False
-        if owner is None:
-            owner = _Configuration(session)
-            self.owner = weakref.ref(owner)
-        return owner
-
-    def _hand_over(self, batch: Batch) -> None:
-        """Gives the batch to the loop, if there is one, and waits until the loop is done with it."""
-        with self.changed:
-            if self.has_loop and not self.is_closed:
-                self.batch = batch
-                self.changed.notify_all()
-            while self.batch is batch and self.has_loop and not self.is_closed:
-                self.changed.wait()
-            self.batch = None
-
-    def _check(self, batch: Batch) -> None:
-        for check in self.checks:
-            name = getattr(check, "__name__", type(check).__name__)
-            try:
-                found = check(batch)
-                self._end_child()
-                for index, message in () if found is None else found:
-                    at = _index_of_event(index, batch)
-                    run, number = batch.events.run[at], batch.events.number[at]
-                    self.findings.append(Finding(name, int(run), int(number), batch.first + at, str(message)))
-            except BaseException as error:
-                add_note(error, f"in {name}, called by on_batch with {_events_of(batch)}")
-                raise
-        if self.checks and not self.has_loop:
-            batch._forget()
-            self.kept_by_checks = self.kept_by_checks or next(iter(batch._still_there()), "")
-
-    def release(self, on_release: Callable[[Entry], None], entry: Entry) -> None:
-        thread = threading.get_ident()
-        try:
-            self.callbacks.add(thread)
-            on_release(entry)
-        except BaseException as error:
-            self.fail(error)
-        finally:
-            self._leave_callback(thread)
-
-    def fail(self, error: BaseException) -> None:
-        """Stops the run because of an exception in a thread of the run or of the source; the loop raises it."""
-        self.failed = self.failed or error
-        session = self.session() if self.session else None
-        if session is not None:
-            session.stop()
-
-    def report_progress(self, events: int, done: int, total: int, seconds: float) -> None:
-        thread = threading.get_ident()
-        try:
-            self.callbacks.add(thread)
-            if self.progress is not None and not self.is_closed and not self.failed:
-                self.progress(events, done, total, seconds)
-        except BaseException as error:
-            self.fail(error)
-        finally:
-            self._leave_callback(thread)
-
-    def finish(self, session: Session, status: int) -> None:
-        try:
-            self.messages = session.messages()
-            self.summary = json.loads(session.json())
-            self.table = session.table()
-            self.schemas = session.schemas()
-            for output in session.outputs():
-                if self.schemas[_abi.decode(output.name)].is_totals:
-                    self.totals[_abi.decode(output.name)] = read_totals(output)
-                self.histograms.update((histogram.name, histogram) for histogram in read_histograms(output))
-            if isinstance(self.progress, _Bar):
-                self.progress.close(self.events)
-        except BaseException as error:
-            self.failed = self.failed or error
-        with self.changed:
-            self.status = status
-            self.changed.notify_all()
-
-
-def _index_of_event(index: Any, batch: Batch) -> int:
-    """The event index of a finding. TypeError if it is not an integer, IndexError if it is out of range (also -1)."""
-    if isinstance(index, bool):
-        raise TypeError(f"a finding names event {index}; it must be an index")
-    at = operator.index(index)
-    if not 0 <= at < len(batch):
-        raise IndexError(f"a finding names event {at} of a batch of {len(batch)} events; indices begin at 0")
-    return at
-
-
-def _events_of(batch: Batch) -> str:
-    events = batch.events
-    first, last = (f"event {events.number[index]} of run {events.run[index]}" for index in (0, -1))
-    return first if len(batch) == 1 else f"{len(batch)} events, {first} to {last}"
-
-
-def _run_session(session: Session, exchange: _Exchange) -> None:
-    """Body of the thread that runs the session."""
-    status = session.run()
-    exchange.finish(session, status)
 
 
 def _is_current_thread(thread: threading.Thread | None) -> bool:
     """Whether this thread is the caller's. threading.current_thread() would register threads of the library."""
     return thread is not None and thread.ident == threading.get_ident()
-
-
-def _queue(source: Iterable[Entry] | Pushed | Given, entries_max: int | None, exchange: _Exchange) -> Queue:
-    release = source.on_release if isinstance(source, Pushed) else None
-    count = _abi.count("entries_max", ENTRIES_MAX if entries_max is None else entries_max, 32, 1)
-    is_arrays = isinstance(source, Given) or (isinstance(source, Pushed) and source.is_arrays)
-    return Queue(count, None if release is None else functools.partial(exchange.release, release), is_arrays)
-
-
-def _run_source(source: Iterable[Entry], events: int, queue: Queue, exchange: _Exchange) -> None:
-    """Body of the thread that iterates over a source. Requests at most `events` Events (0: all)."""
-    last: int | None = None
-    given = 0
-    try:
-        entries = iter(source)
-        for entry in entries:
-            index = queue.give(entry, None)
-            if index is None:  # the run is over
-                break
-            last = index
-            given += isinstance(entry, Event)
-            if given == events > 0:
-                break
-    except BaseException as error:
-        # Entries before the exception go through the graph first, whatever the slices. If the run ends before that, the
-        # failing entry was not requested.
-        if last is None or queue.wait(last, None):
-            exchange.fail(error)
-        return
-    try:
-        if isinstance(entries, Generator):
-            entries.close()
-    except BaseException as error:
-        exchange.fail(error)
-    queue.end()
 
 
 _open: weakref.WeakSet[Run] = weakref.WeakSet()
@@ -296,25 +63,6 @@ def _close_all() -> None:
 
 
 os.register_at_fork(after_in_child=_threads.clear)
-
-
-class _Bar:
-    """A tqdm progress bar, for progress=True."""
-
-    def __init__(self) -> None:
-        try:
-            import tqdm.auto
-        except ImportError:
-            raise ImportError("progress=True needs the package tqdm: pip install tqdm; or give a function") from None
-        self._bar: Any = tqdm.auto.tqdm(unit=" events")
-
-    def __call__(self, events: int, done: int, total: int, seconds: float) -> None:
-        self._bar.total = round(events * total / done) if total and done else None
-        self._bar.update(events - self._bar.n)
-
-    def close(self, events: int) -> None:
-        self._bar.update(events - self._bar.n)
-        self._bar.close()
 
 
 class Run(Iterator[Batch]):
@@ -344,11 +92,11 @@ class Run(Iterator[Batch]):
         checks = [on_batch] if callable(on_batch) else [] if on_batch is None else list(on_batch)
         shown: Progress | None = None
         if progress is not None and progress is not False:
-            shown = _Bar() if progress is True else progress
-        self._exchange = exchange = _Exchange(shown, checks)
+            shown = Bar() if progress is True else progress
+        self._exchange = exchange = Exchange(shown, checks)
         self._n = settings.events
         self._source = None if isinstance(source, Pushed) else source.inputs if isinstance(source, Given) else source
-        self._queue = queue = None if source is None else _queue(source, entries_max, exchange)
+        self._queue = queue = None if source is None else queue_of(source, entries_max, exchange)
         report_progress = None if shown is None else exchange.report_progress
         self._session: Session | None = Session(settings, exchange.offer, report_progress, queue)
         exchange.session = weakref.ref(self._session)
@@ -446,14 +194,14 @@ class Run(Iterator[Batch]):
             return
         # A daemon thread: _close_all() ends the run before the program ends.
         self._thread = threading.Thread(
-            target=_run_session, args=(self._session, self._exchange), name="sluice run", daemon=True
+            target=run_session, args=(self._session, self._exchange), name="sluice run", daemon=True
         )
         _threads.add(self._thread)
         self._thread.start()
         if self._source is not None:
             assert self._queue
             self._source_thread = threading.Thread(
-                target=_run_source,
+                target=run_source,
                 args=(self._source, self._n, self._queue, self._exchange),
                 name="sluice source",
                 daemon=True,
@@ -471,9 +219,9 @@ class Run(Iterator[Batch]):
     def _is_in_callback(self) -> bool:
         return threading.get_ident() in self._exchange.callbacks
 
-    def reload(self, graph: Graph) -> None:
-        """Changes the graph of the run, at the next slice boundary: batches before are of the old one, each later one of the
-        new one, whose outputs may differ. Everything is checked first: GraphError with all reasons, and nothing has changed.
+    def reload(self, graph: GraphOfRun) -> None:
+        """Changes the graph of the run, at the next slice boundary: batches before are of the old one, later ones of
+        the new one; outputs may differ. Everything is checked first: GraphError with all reasons, and nothing has changed.
 
         Source, sinks, device and slots stay the same. May be called from any thread, but not with a batch of the loop,
         which the run waits for, and not from functions of the run: StateError; also before the run has started, and if it
@@ -619,7 +367,7 @@ class Run(Iterator[Batch]):
             own = threading.get_ident()
             self._close(None if any(thread.ident == own for thread in threading.enumerate()) else 0)
 
-    def _finished(self) -> _Exchange:
+    def _finished(self) -> Exchange:
         if self._exchange.status is None:
             raise StateError("the run is not over: this is known at its end")
         return self._exchange

@@ -1,6 +1,6 @@
 /* session.h: all parts of a run. Only the files of this folder that open and close them (session.c, parts.c), run them
- * (run.c) and exchange their configuration (reload.c) include this header. Each part has a header of its own and uses
- * only the parts that it needs.
+ * (run.c) and exchange their configuration (reload.c, exchange.c) include this header. Each part has a header of its
+ * own and uses only the parts that it needs.
  */
 #ifndef SL_SESSION_H
 #define SL_SESSION_H
@@ -105,7 +105,7 @@ void sl_parts_close(struct sl_session *sn);
 int sl_parts_open_slots(struct sl_session *sn);
 void sl_parts_close_slots(struct sl_session *sn);
 
-/* reload.c: from now on sl_session_reload is possible. */
+/* exchange.c: from now on sl_session_reload is possible. */
 void sl_reload_begin(struct sl_session *sn);
 /* When no slice is in flight: exchanges the configuration if a change is pending and the run goes on. Returns 1 if the
  * run continues; 0 at its end, after which no change is possible; or an error. */
