@@ -391,7 +391,7 @@ void sl_session_write_table(const struct sl_session *s, uint32_t details, FILE *
   write_plan_changes(sum, file);
   if (!is_short) sl_origin_write_constants(s, file);
   if (!is_short || sl_session_options(s)->digest || !has_results(s)) write_outputs(s, file);
-  sl_totals_write(sum, last_events(sum), is_short, file);
+  sl_totals_write(sum, sl_session_identity(s), last_events(sum), is_short, file);
   write_budgets(s, file);
   write_results(s, is_short, file);
   if (details & SL_TABLE_PROFILE) write_nodes(s, file);

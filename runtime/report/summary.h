@@ -11,6 +11,7 @@ static inline double sl_arena_ratio(const struct sl_summary *sum) {
 
 /* totals.c: the sums of TOTAL fields: a row per entry if the entries have names; without names a line per field, unless
  * `only_named`. `events`: number of events that they count. */
-void sl_totals_write(const struct sl_summary *sum, uint64_t events, int only_named, FILE *file);
+void sl_totals_write(const struct sl_summary *sum, const struct sl_run *run, uint64_t events, int only_named,
+                     FILE *file);
 
 #endif

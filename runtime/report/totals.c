@@ -1,8 +1,9 @@
 /* totals.c: sums over the newest configuration, in the table; in JSON: results/sums_json.c. Totals with named entries
- * have a row per entry. */
+ * have a row per entry, histograms their statistics. */
 #include "report/summary.h"
 #include "results/sums_json.h"
 
+#include <sluice/histogram.h>
 #include <sluice/text.h>
 
 #include <inttypes.h>
@@ -93,10 +94,48 @@ static void write_rows(const struct sl_total_summary *fields, uint32_t count, ui
   write_zeros(fields, count, is_short, file);
 }
 
-void sl_totals_write(const struct sl_summary *sum, uint64_t events, int only_named, FILE *file) {
+/* The histogram that an output is; NULL: its entries are no bins. */
+static const struct sl_histogram *histogram_of(const struct sl_run *run, const char *port) {
+  for (uint32_t o = 0; o < run->output_count; o++) {
+    const struct sl_run_output *output = &run->outputs[o];
+    if (strcmp(output->name, port) == 0)
+      return output->histogram_count == 1 && output->histograms->x.kind == SL_AXIS_NUMERIC ? output->histograms : NULL;
+  }
+  return NULL;
+}
+
+/* "; pv.z: mean 0.5, standard deviation 47.2 mm, 3 below, 1 above" */
+static void write_axis(const struct sl_axis *axis, const struct sl_axis_sums *sums, uint32_t has_mean, FILE *file) {
+  if (axis->kind != SL_AXIS_NUMERIC || sums->below + sums->above + sums->not_finite + has_mean == 0) return;
+  fprintf(file, "; %s", axis->label);
+  if (has_mean)
+    fprintf(file, ": mean %.5g, standard deviation %.4g%s%s", sums->mean, sums->standard_deviation,
+            *axis->unit ? " " : "", axis->unit);
+  if (sums->below > 0) fprintf(file, ", %" PRIu64 " below", sums->below);
+  if (sums->above > 0) fprintf(file, ", %" PRIu64 " above", sums->above);
+  if (sums->not_finite > 0) fprintf(file, ", %" PRIu64 " not finite", sums->not_finite);
+}
+
+static void write_histogram(const struct sl_histogram *histogram, const struct sl_total_summary *t, FILE *file) {
+  struct sl_histogram of_run = *histogram;
+  of_run.counts = t->values;
+  const struct sl_histogram_sums sums = sl_histogram_sum(&of_run);
+  fprintf(file, "histogram    %s: %" PRIu64 " %s", t->port, sums.entries, sl_plural(sums.entries, "entry", "entries"));
+  write_axis(&of_run.x, &sums.x, sums.in_bins > 0, file);
+  write_axis(&of_run.y, &sums.y, sums.in_bins > 0, file);
+  fprintf(file, "\n");
+}
+
+void sl_totals_write(const struct sl_summary *sum, const struct sl_run *run, uint64_t events, int only_named,
+                     FILE *file) {
   for (uint32_t k = 0, count; k < sum->total_count; k += count) {
     const struct sl_total_summary *fields = &sum->totals[k];
     count = sl_totals_of_output(fields, sum->total_count - k);
+    const struct sl_histogram *histogram = histogram_of(run, fields->port);
+    if (histogram) {
+      write_histogram(histogram, fields, file);
+      continue;
+    }
     if (fields->label) write_rows(fields, count, events, only_named, file);
     for (uint32_t f = 0; f < count; f++)
       if (!only_named && !(fields->label && is_column(&fields[f]))) write_values(&fields[f], file);

@@ -20,7 +20,7 @@ struct digits {
   uint32_t count;
 };
 static struct digits take(const struct sim_muon_digits *d, uint32_t end, uint32_t *next) {
-  struct digits taken = {d->digits.at + *next, 0};
+  struct digits taken = {d->digits.count > 0 ? d->digits.at + *next : NULL, 0};
   for (; *next < d->digits.count && d->digits.at[*next].channel < end; ++*next) taken.count++;
   return taken;
 }
