@@ -11,7 +11,7 @@ from pathlib import Path
 from common import ROOT, Checks, call
 from live_run import Run, arrive, events_in, records
 
-HAS_SIMT = os.environ.get("SLUICE_SIMT", "1") == "1"  # the build has the emulator
+HAS_SIMT, HAS_RACE = (os.environ.get(name, "1") == "1" for name in ("SLUICE_SIMT", "SLUICE_RACE"))  # the build has the emulator, and --race
 checks = Checks()
 NOMINAL = (ROOT / "plugins/velo/include/velo/nominal.velo").read_text()
 EVENTS = 24
@@ -206,7 +206,7 @@ if __name__ == "__main__":
         prepare()
         two_runs()
         alternating()
-        if HAS_SIMT:
+        if HAS_RACE:
             race()
         resume()
         errors()
