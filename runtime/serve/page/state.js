@@ -3,7 +3,7 @@
 const STATE_WORDS = {
   connecting: { sign: "…", style: "" },
   running: { sign: "▶", style: "running" },
-  waiting: { sign: "⏸", style: "waiting" },
+  waiting: { sign: "‖", style: "waiting" },
   ended: { sign: "■", style: "" },
   failed: { sign: "✕", style: "failed" },
   silent: { sign: "✕", style: "silent" },
