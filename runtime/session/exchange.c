@@ -1,5 +1,6 @@
 /* exchange.c: exchanges the configuration of a run for a checked one, between slices; see reload.c. */
 #include "base/clock.h"
+#include "base/locale.h"
 #include "execute/services.h"
 #include "execute/slots.h"
 #include "graph/differences.h"
@@ -207,6 +208,7 @@ int sl_reload_exchange(struct sl_session *sn) {
 }
 
 void sl_session_release_batches(struct sl_session *sn) {
+  SL_IN_C_LOCALE();
   pthread_mutex_lock(&sn->reload.lock);
   struct sl_candidate *c = sn->reload.replaced;
   sn->reload.replaced = NULL;
