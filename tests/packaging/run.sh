@@ -68,8 +68,9 @@ for header in "$prefix"/include/sluice/*.h "$prefix"/include/sluice-plugins/*/*.
   flags=("${cflags[@]}" -Wall -Wextra -Werror -fsyntax-only -D SL_TARGET_CPU=1)
   gcc -std=c11 -pedantic -Wno-unused-function "${flags[@]}" "$work/header.c" || fail "$name as C11"
   case $name in
-    sluice/kernel.h | sluice/lanes.h) continue ;; # C for this target, CUDA C++ for others
+    sluice/kernel.h | sluice/lanes.h | sluice/fft.h) continue ;; # C for this target, CUDA C++ for others
   esac
+  ! grep -qE '^#include <sluice/(kernel|lanes|fft)\.h>' "$header" || continue
   g++ -std=c++17 "${flags[@]}" "$work/header.cpp" || fail "$name as C++17"
 done
 

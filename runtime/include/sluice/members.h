@@ -167,15 +167,17 @@
   .collection = NULL, .fields = NULL, .shares = NULL, .in_place = NULL, .trait = NULL, .unit = unit_,           \
   .default_text = NULL, .choices = NULL, .type = type_, .count = 0, .default_value = default_, .minimum = min_, \
   .maximum = max_
+#define SL_TRAIT_REST_                                                              \
+  .dimensions = {{SL_TERM_NONE, 0, 0, 0, NULL}}, .names = {NULL, NULL, NULL, 0, 0}, \
+  .axes = {{NULL, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL}}, .title = NULL, .items_of = NULL
 #define SL_TRAIT_OUT(port, ...) \
-  { SL_TRAIT_MEMBER_(#port, "", SL_MEMBER_OUT, 0, 0, NULL, 0, 0, 0, 0), __VA_ARGS__ }
-#define SL_TRAIT_BUDGET(name_, default_, min_, max_, doc_)                                                         \
-  {                                                                                                                \
-    SL_TRAIT_MEMBER_(#name_, doc_, SL_MEMBER_PROPERTY, SL_FLAG_BUDGET, sizeof(uint32_t), "per event", SL_TYPE_u32, \
-                     default_, min_, max_),                                                                        \
-        .capacity = SL_MIN({SL_TERM_NONE, 0, 0, 0, NULL}), .sub_capacities = {                                     \
-          SL_MIN({SL_TERM_NONE, 0, 0, 0, NULL})                                                                    \
-        }                                                                                                          \
+  { SL_TRAIT_MEMBER_(#port, "", SL_MEMBER_OUT, 0, 0, NULL, 0, 0, 0, 0), __VA_ARGS__, SL_TRAIT_REST_ }
+#define SL_TRAIT_BUDGET(name_, default_, min_, max_, doc_)                                                            \
+  {                                                                                                                   \
+    SL_TRAIT_MEMBER_(#name_, doc_, SL_MEMBER_PROPERTY, SL_FLAG_BUDGET, sizeof(uint32_t), "per event", SL_TYPE_u32,    \
+                     default_, min_, max_),                                                                           \
+        .capacity = SL_MIN({SL_TERM_NONE, 0, 0, 0, NULL}), .sub_capacities = {SL_MIN({SL_TERM_NONE, 0, 0, 0, NULL})}, \
+        SL_TRAIT_REST_                                                                                                \
   }
 #define SL_SHARES_OFFSETS(port)            .shares = #port
 #define SL_IN_PLACE(port)                  .in_place = #port
