@@ -61,12 +61,18 @@ const struct cli_command cli_commands[] = {
     {"schema", "", "", 0, 0, CLI_MESSAGES | CLI_PLUGINS, "print a JSON Schema of graphs, for editors", cli_schema,
      "Made from the tables of the plugins found.\n\n"
      "  $ sluice schema > sluice.schema.json\n"},
-    {"compare", "A.json B.json", "two summaries that `sluice run --json` wrote", 2, 2, CLI_COMPARE,
-     "list the differences between two runs, by size, and times beyond their spread", cli_compare,
-     "Compares settings, rates, time per node, digests of outputs, and reports of checks and sinks. Times have a\n"
-     "spread if both runs had five stretches: --repeat 6 or more. Exits with 1 if outputs are known to differ.\n\n"
+    {"compare", "A [B]", "two summaries that `sluice run --json` wrote, or one or two graphs", 1, 2,
+     CLI_COMPARE | CLI_CHANGE | CLI_PLUGINS,
+     "list what differs between two runs: settings, counts by name, errors, outputs, times, and events", cli_compare,
+     "A and B are files of --json, or graphs, which are run over the same events. --set, --use and --with change the\n"
+     "second graph; without B it is A. Compares settings, errors, counts by name (of trigger lines), rates, time per\n"
+     "node, digests of outputs, and reports of checks and sinks; of graphs also events: decisions that changed. Times\n"
+     "have a spread if both runs had five stretches: --repeat 6 or more. Exits with 1 if outputs are known to "
+     "differ.\n\n"
      "  $ sluice compare before.json after.json\n"
-     "  $ sluice compare before.json after.json --all\n"},
+     "  $ sluice compare before.json after.json --all\n"
+     "  $ sluice compare graphs/hlt1_pp_default.yaml --set Hlt1TrackMVA.alpha=500 -n 1000\n"
+     "  $ sluice compare old.yaml new.yaml -i events.mdf\n"},
     {"tune", "GRAPH", "a graph", 1, 1, CLI_TUNE | CLI_CHANGE | CLI_PLUGINS,
      "measure block sizes, slots and slice sizes, and find the fastest", cli_tune,
      "Each variant changes one value; all variants are run in turn, in several rounds. Digests are compared:\n"

@@ -5,7 +5,7 @@
 
 const struct cli_option cli_options[] = {
     {"-i", "--input", "FILE...", "input files or patterns, in this order ('-': standard input), or zmq:ENDPOINT",
-     CLI_INPUTS, CLI_RUN | CLI_TUNE, AT(inputs), 0},
+     CLI_INPUTS, CLI_RUN | CLI_TUNE | CLI_COMPARE, AT(inputs), 0},
     {"--senders", NULL, "N", "with -i zmq:ENDPOINT: end the input when N senders have ended", CLI_COUNT, CLI_RUN,
      AT(options.senders), UINT32_MAX},
     {"--until-idle", NULL, "SECONDS", "with --follow or -i zmq:ENDPOINT: end when nothing arrived for so long",
@@ -23,7 +23,7 @@ const struct cli_option cli_options[] = {
     {"-n", "--events", "EVENTS", "smallest number of events of a part (default 10000)", CLI_COUNT, CLI_INDEX,
      AT(part_events), UINT64_MAX},
     {"-n", "--events", "EVENTS", "read the first EVENTS events (default: all of a file, 1000 simulated events)",
-     CLI_COUNT, CLI_RUN | CLI_TUNE, AT(options.events), UINT64_MAX},
+     CLI_COUNT, CLI_RUN | CLI_TUNE | CLI_COMPARE, AT(options.events), UINT64_MAX},
     {"--repeat", NULL, "R", "keep the slices and run the graph over them R times", CLI_COUNT, CLI_RUN,
      AT(options.repeat), UINT32_MAX},
     {"--device", NULL, "DEVICE", "cpu (default), simt, cuda or hip; cuda:1, cuda:0,1 or cuda:all name GPUs", CLI_TEXT,
@@ -141,8 +141,8 @@ const struct cli_option cli_options[] = {
     {"--hits", NULL, NULL, "the example of LHCb's VELO hits; for a plugin, an algorithm or a sink", CLI_FLAG, CLI_NEW,
      AT(new_hits), 0},
     {"--force", NULL, NULL, "with remove: delete files that were changed too", CLI_FLAG, CLI_NEW, AT(force), 0},
-    {"--all", NULL, NULL, "print all values with all digits, in the order of the files", CLI_FLAG, CLI_COMPARE, AT(all),
-     0},
+    {"--all", NULL, NULL, "print all differences, and all values with all digits, in the order of the files", CLI_FLAG,
+     CLI_COMPARE, AT(all), 0},
     {"--race", NULL, NULL, "with --device simt: report races and reads of memory that was not written", CLI_FLAG,
      CLI_RUN, AT(options.race), 0},
     {"--diagnostics", NULL, "FORMAT", "messages as text (default), or as json: one object per line", CLI_TEXT,

@@ -1,11 +1,13 @@
 /* compare.c: `sluice compare A.json B.json`: the differences between two runs, by size, and the differences of times
- * that are beyond their spread; with --all all values of both runs.
+ * that are beyond their spread; with --all all values of both runs. graphs.c compares graphs.
  *
  * The spread of a rate or time is the range of the stretches of a repeated run. Two times differ beyond their spread if
  * the ranges do not overlap. With five stretches each this happens for equal times in one of 126 comparisons; with
  * fewer stretches it happens more often, and no judgement is printed. Outputs are compared by digest, reports of checks
  * and sinks value by value.
  */
+#include "cli/compare/compare.h"
+
 #include "cli/cli.h"
 #include "cli/summary_file.h"
 
@@ -250,6 +252,10 @@ static int write_comparison(struct sl_document *a, struct sl_document *b, int al
                                       "slots",          "slice_events", "events"};
   printf("%-22s  %-28s  %s\n", "", a->path, b->path);
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) compare_text(a, b, texts[i], all);
+  if (cli_compare_settings(a, b, all) != CLI_OK) return CLI_FAILED;
+  cli_compare_errors(a, b, all);
+  cli_compare_counts(a, b, all);
+  printf("\n");
   compare_rates(a, b, all);
   if (compare_nodes(a, b, all) != CLI_OK) return CLI_FAILED;
   const unsigned different = compare_outputs(a, b, all);
@@ -259,17 +265,42 @@ static int write_comparison(struct sl_document *a, struct sl_document *b, int al
   return different ? CLI_FAILED : CLI_OK;
 }
 
-int cli_compare(const struct cli_arguments *a) {
+int cli_compare_documents(struct sl_document *a, struct sl_document *b, int all) {
+  const int status = check_common(a, b);
+  if (status != CLI_OK) return status;
+  warn_of_status(a);
+  warn_of_status(b);
+  return write_comparison(a, b, all);
+}
+
+int cli_compare_files(const char *a, const char *b, int all) {
   struct sl_document first = {0}, second = {0};
-  int status = cli_read_summary(&first, a->operands.items[0]);
-  if (status == CLI_OK) status = cli_read_summary(&second, a->operands.items[1]);
-  if (status == CLI_OK) status = check_common(&first, &second);
-  if (status == CLI_OK) {
-    warn_of_status(&first);
-    warn_of_status(&second);
-    status = write_comparison(&first, &second, a->all != 0);
-  }
+  int status = cli_read_summary(&first, a);
+  if (status == CLI_OK) status = cli_read_summary(&second, b);
+  if (status == CLI_OK) status = cli_compare_documents(&first, &second, all);
   sl_document_close(&first);
   sl_document_close(&second);
   return status;
+}
+
+static int is_graph(const char *path) {
+  const size_t length = strlen(path);
+  return length > 5 && strcmp(path + length - 5, ".yaml") == 0;
+}
+
+int cli_compare(const struct cli_arguments *a) {
+  const char *const *names = a->operands.items;
+  if (is_graph(names[0]) && (a->operands.count == 1 || is_graph(names[1]))) return cli_compare_graphs(a);
+  if (a->operands.count == 1) {
+    fprintf(
+        stderr,
+        "error: compare needs two files of summaries, or a graph (.yaml) and what --set, --use or --with changes\n");
+    return CLI_WRONG;
+  }
+  const char *vain = cli_given_of(a, CLI_CHANGE | CLI_PLUGINS | CLI_RUN);
+  if (vain) {
+    fprintf(stderr, "error: %s has no effect on files of summaries, only on graphs (.yaml)\n", vain);
+    return CLI_WRONG;
+  }
+  return cli_compare_files(names[0], names[1], a->all != 0);
 }

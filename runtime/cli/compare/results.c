@@ -1,11 +1,11 @@
-/* compare_results.c: compares the reports of checks and sinks in two runs, value by value.
+/* results.c: compares the reports of checks and sinks in two runs, value by value.
  *
  * Both trees are turned into lists of values with their paths and matched by path. Differences are sorted by size: the
  * difference relative to the larger value. Values in lists (bins of histograms) are too many to print; each list has
  * one line with the number of values that differ and the largest difference.
  */
 #include "cli/cli.h"
-#include "cli/summary_file.h"
+#include "cli/compare/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,9 +66,28 @@ static void collect(struct values *v, struct sl_document *s, const yaml_node_t *
   }
 }
 
+/* Totals without named entries; with names: counts.c. */
+static void collect_totals(struct values *v, struct sl_document *s) {
+  const yaml_node_t *totals = sl_document_member(s, sl_document_root(s), "totals");
+  char path[PATH_BYTES];
+  if (!totals || totals->type != YAML_MAPPING_NODE) return;
+  for (yaml_node_pair_t *p = totals->data.mapping.pairs.start; p < totals->data.mapping.pairs.top; p++) {
+    const char *output = sl_document_text(sl_document_at(s, p->key));
+    const yaml_node_t *entries = sl_document_at(s, p->value);
+    if (!output || !entries || entries->type != YAML_MAPPING_NODE) continue;
+    for (yaml_node_pair_t *e = entries->data.mapping.pairs.start; e < entries->data.mapping.pairs.top; e++) {
+      const char *name = sl_document_text(sl_document_at(s, e->key));
+      const yaml_node_t *entry = sl_document_at(s, e->value);
+      if (cli_is_named_totals(entry)) continue;
+      snprintf(path, sizeof path, "total.%s.%s", output, name ? name : "?");
+      collect(v, s, entry, path);
+    }
+  }
+}
+
 static void collect_all(struct values *v, struct sl_document *s) {
   collect(v, s, sl_document_member(s, sl_document_root(s), "results"), "");
-  collect(v, s, sl_document_member(s, sl_document_root(s), "totals"), "total");
+  collect_totals(v, s);
 }
 
 int cli_results_in_common(struct sl_document *a, struct sl_document *b) {
