@@ -113,6 +113,14 @@ yaml_node_t *sl_document_member(struct sl_document *d, const yaml_node_t *map, c
   return NULL;
 }
 
+yaml_node_t *sl_document_member_at(struct sl_document *d, const yaml_node_t *map, size_t i, const char **key) {
+  if (!map || map->type != YAML_MAPPING_NODE) return NULL;
+  const yaml_node_pair_t *pairs = map->data.mapping.pairs.start;
+  if (i >= (size_t)(map->data.mapping.pairs.top - pairs)) return NULL;
+  *key = sl_document_text(sl_document_at(d, pairs[i].key));
+  return sl_document_at(d, pairs[i].value);
+}
+
 size_t sl_document_length(const yaml_node_t *list) {
   return list && list->type == YAML_SEQUENCE_NODE
              ? (size_t)(list->data.sequence.items.top - list->data.sequence.items.start)

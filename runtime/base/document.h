@@ -25,6 +25,8 @@ void sl_document_close(struct sl_document *d);
 yaml_node_t *sl_document_at(struct sl_document *d, int index);
 yaml_node_t *sl_document_root(struct sl_document *d);
 yaml_node_t *sl_document_member(struct sl_document *d, const yaml_node_t *map, const char *key);
+/* Member i of a map, from 0, and its key, NULL if that is no text. NULL after the last one, or if it is no map. */
+yaml_node_t *sl_document_member_at(struct sl_document *d, const yaml_node_t *map, size_t i, const char **key);
 const char *sl_document_text(const yaml_node_t *node);
 double sl_document_number(const yaml_node_t *node); /* NAN if the node is not a number */
 /* Lists. sl_document_find: the entry of a list of maps with `key` equal to `value`. */

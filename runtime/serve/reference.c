@@ -90,10 +90,10 @@ static void write_node(struct sl_document *d, const char *key, const yaml_node_t
     sl_json_string(j, key, NULL);
   } else if (node->type == YAML_MAPPING_NODE) {
     sl_json_begin_object(j, key);
-    for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top; p++) {
-      const char *name = sl_document_text(sl_document_at(d, p->key));
-      if (name) write_node(d, name, sl_document_at(d, p->value), j);
-    }
+    const char *name;
+    const yaml_node_t *member;
+    for (size_t i = 0; (member = sl_document_member_at(d, node, i, &name)); i++)
+      if (name) write_node(d, name, member, j);
     sl_json_end_object(j);
   } else if (node->type == YAML_SEQUENCE_NODE) {
     sl_json_begin_array(j, key);

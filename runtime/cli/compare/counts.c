@@ -7,6 +7,8 @@
 #include "cli/cli.h"
 #include "cli/compare/compare.h"
 
+#include <sluice/plugin.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,27 +42,17 @@ static const char *graph_text(struct sl_document *s) {
 int cli_compare_settings(struct sl_document *a, struct sl_document *b, int all) {
   struct sl_differences d = {0};
   struct table t = begin("setting", all);
-  if (sl_settings_compare(graph_text(a), graph_text(b), &d) < 0) return cli_no_memory();
-  for (uint32_t i = 0; i < d.count; i++)
+  const int status = sl_settings_compare(graph_text(a), graph_text(b), &d);
+  for (uint32_t i = 0; status == SL_OK && i < d.count; i++)
     if (may_add(&t))
       printf("%-44s  %-14s  %s\n", d.at[i].setting, d.at[i].before ? d.at[i].before : "-",
              d.at[i].now ? d.at[i].now : "-");
   end(&t);
   sl_differences_close(&d);
-  return CLI_OK;
+  return status == SL_OK ? CLI_OK : cli_no_memory();
 }
 
 /* --------------------------------------------------------------------------------------------------- counts */
-
-/* The n-th member of a map, with its key; NULL after the last one. */
-static yaml_node_t *member_at(struct sl_document *s, const yaml_node_t *map, size_t n, const char **key) {
-  if (!map || map->type != YAML_MAPPING_NODE) return NULL;
-  const yaml_node_pair_t *p = map->data.mapping.pairs.start + n;
-  if (p >= map->data.mapping.pairs.top) return NULL;
-  *key = sl_document_text(sl_document_at(s, p->key));
-  if (!*key) *key = "?";
-  return sl_document_at(s, p->value);
-}
 
 int cli_is_named_totals(const yaml_node_t *entry) { return entry && entry->type == YAML_MAPPING_NODE; }
 
@@ -79,7 +71,8 @@ static void compare_entry(struct table *t, struct sl_document *a, struct sl_docu
   const char *field;
   const yaml_node_t *fields = in_a ? in_a : in_b;
   struct sl_document *of_fields = in_a ? a : b;
-  for (size_t i = 0; member_at(of_fields, fields, i, &field); i++) {
+  for (size_t i = 0; sl_document_member_at(of_fields, fields, i, &field); i++) {
+    if (!field) continue;
     const double x = sl_document_number(sl_document_member(a, in_a, field));
     const double y = sl_document_number(sl_document_member(b, in_b, field));
     const int is_same = x == y || (isnan(x) && isnan(y));
@@ -95,14 +88,13 @@ static void compare_output(struct sl_document *a, struct sl_document *b, const c
   char title[256];
   snprintf(title, sizeof title, "count of %s", output);
   struct table t = begin(title, all);
-  for (size_t i = 0; member_at(a, in_a, i, &name); i++) {
-    const yaml_node_t *x = sl_document_member(a, in_a, name);
-    if (cli_is_named_totals(x)) compare_entry(&t, a, b, name, x, sl_document_member(b, in_b, name), &equal);
-  }
-  for (size_t i = 0; member_at(b, in_b, i, &name); i++) {
-    const yaml_node_t *y = sl_document_member(b, in_b, name);
-    if (cli_is_named_totals(y) && !sl_document_member(a, in_a, name)) compare_entry(&t, a, b, name, NULL, y, &equal);
-  }
+  const yaml_node_t *entry;
+  for (size_t i = 0; (entry = sl_document_member_at(a, in_a, i, &name)); i++)
+    if (name && cli_is_named_totals(entry))
+      compare_entry(&t, a, b, name, entry, sl_document_member(b, in_b, name), &equal);
+  for (size_t i = 0; (entry = sl_document_member_at(b, in_b, i, &name)); i++)
+    if (name && cli_is_named_totals(entry) && !sl_document_member(a, in_a, name))
+      compare_entry(&t, a, b, name, NULL, entry, &equal);
   end(&t);
   if (t.rows > 0) printf("%zu the same\n", equal);
 }
@@ -111,9 +103,9 @@ void cli_compare_counts(struct sl_document *a, struct sl_document *b, int all) {
   const yaml_node_t *in_a = sl_document_member(a, sl_document_root(a), "totals");
   const yaml_node_t *in_b = sl_document_member(b, sl_document_root(b), "totals");
   const char *output;
-  for (size_t i = 0; member_at(a, in_a, i, &output); i++)
-    if (sl_document_member(b, in_b, output))
-      compare_output(a, b, output, sl_document_member(a, in_a, output), sl_document_member(b, in_b, output), all);
+  const yaml_node_t *entries, *others;
+  for (size_t i = 0; (entries = sl_document_member_at(a, in_a, i, &output)); i++)
+    if (output && (others = sl_document_member(b, in_b, output))) compare_output(a, b, output, entries, others, all);
 }
 
 /* --------------------------------------------------------------------------------------------------- errors */

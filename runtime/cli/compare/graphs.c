@@ -26,6 +26,7 @@ struct record {
 /* A named output: bits or indices of its entries. */
 struct names {
   char *output, **at; /* at: names of the entries */
+  uint32_t *others;   /* per entry: bit of the entry of this name in the other side, or UINT32_MAX */
   uint32_t count, index, kind, offsets, values, first_bit;
 };
 
@@ -94,7 +95,7 @@ static void find_outputs(struct side *s) {
 }
 
 static void *grow(struct side *s, void *array, size_t entry_bytes) {
-  void *larger = realloc(array, (2 * s->capacity + 1024) * (entry_bytes + 1));
+  void *larger = realloc(array, (2 * s->capacity + 1024) * (entry_bytes > 0 ? entry_bytes : 1));
   s->has_failed |= !larger;
   return larger ? larger : array;
 }
@@ -189,6 +190,7 @@ static void free_list(char **list) {
 static void close_side(struct side *s) {
   for (uint32_t g = 0; s->named && g < s->named_count; g++) {
     free(s->named[g].output);
+    free(s->named[g].others);
     free_list(s->named[g].at);
   }
   free(s->named);
@@ -208,12 +210,6 @@ struct comparison {
   int with_entries;                  /* entries are compared: show events with other entries only */
 };
 
-static const struct names *counterpart(const struct side *s, const struct names *n) {
-  for (uint32_t g = 0; g < s->named_count; g++)
-    if (strcmp(s->named[g].output, n->output) == 0) return &s->named[g];
-  return NULL;
-}
-
 static int has_bit(const struct side *s, uint64_t event, uint32_t bit) {
   return s->bits[event * s->words + bit / WORD_BITS] >> bit % WORD_BITS & 1;
 }
@@ -222,14 +218,10 @@ static int has_bit(const struct side *s, uint64_t event, uint32_t bit) {
 static uint32_t compare_entries(const struct comparison *c, uint64_t event, FILE *file) {
   uint32_t count = 0;
   for (uint32_t g = 0; g < c->a->named_count; g++) {
-    const struct names *n = &c->a->named[g], *m = counterpart(c->b, n);
-    for (uint32_t i = 0; m && i < n->count; i++) {
-      uint32_t k = i; /* usually at the same place */
-      if (k >= m->count || strcmp(m->at[k], n->at[i]) != 0)
-        for (k = 0; k < m->count && strcmp(m->at[k], n->at[i]) != 0; k++) {
-        }
-      if (k == m->count) continue;
-      const int before = has_bit(c->a, event, n->first_bit + i), now = has_bit(c->b, event, m->first_bit + k);
+    const struct names *n = &c->a->named[g];
+    for (uint32_t i = 0; i < n->count; i++) {
+      if (n->others[i] == UINT32_MAX) continue;
+      const int before = has_bit(c->a, event, n->first_bit + i), now = has_bit(c->b, event, n->others[i]);
       if (before == now) continue;
       count++;
       if (file) fprintf(file, " %c%s", now ? '+' : '-', n->at[i]);
@@ -275,9 +267,23 @@ static void compare_event(struct comparison *c, uint64_t event) {
   printf("\n");
 }
 
+/* The bit of an entry, or UINT32_MAX. */
+static uint32_t find_bit(const struct side *s, const char *output, const char *entry) {
+  for (uint32_t g = 0; g < s->named_count; g++)
+    for (uint32_t i = 0; strcmp(s->named[g].output, output) == 0 && i < s->named[g].count; i++)
+      if (strcmp(s->named[g].at[i], entry) == 0) return s->named[g].first_bit + i;
+  return UINT32_MAX;
+}
+
 static int find_others(struct side *a, const struct side *b) {
   a->others = calloc(a->output_count + 1, sizeof *a->others);
   if (!a->others) return cli_no_memory();
+  for (uint32_t g = 0; g < a->named_count; g++) {
+    struct names *n = &a->named[g];
+    n->others = calloc(n->count + 1, sizeof *n->others);
+    if (!n->others) return cli_no_memory();
+    for (uint32_t i = 0; i < n->count; i++) n->others[i] = find_bit(b, n->output, n->at[i]);
+  }
   for (uint32_t o = 0; o < a->output_count; o++) {
     a->others[o] = UINT32_MAX;
     for (uint32_t p = 0; p < b->output_count; p++)

@@ -51,10 +51,11 @@ static void collect(struct values *v, struct sl_document *s, const yaml_node_t *
   char longer[PATH_BYTES];
   if (!node) return;
   if (node->type == YAML_MAPPING_NODE) {
-    for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top; p++) {
-      const char *key = sl_document_text(sl_document_at(s, p->key));
+    const char *key;
+    const yaml_node_t *member;
+    for (size_t i = 0; (member = sl_document_member_at(s, node, i, &key)); i++) {
       snprintf(longer, sizeof longer, "%s%s%s", path, *path ? "." : "", key ? key : "?");
-      collect(v, s, sl_document_at(s, p->value), longer);
+      collect(v, s, member, longer);
     }
   } else if (node->type == YAML_SEQUENCE_NODE) {
     for (size_t i = 0; i < sl_document_length(node); i++) {
@@ -68,21 +69,15 @@ static void collect(struct values *v, struct sl_document *s, const yaml_node_t *
 
 /* Totals without named entries; with names: counts.c. */
 static void collect_totals(struct values *v, struct sl_document *s) {
-  const yaml_node_t *totals = sl_document_member(s, sl_document_root(s), "totals");
+  const yaml_node_t *totals = sl_document_member(s, sl_document_root(s), "totals"), *entries, *entry;
+  const char *output, *name;
   char path[PATH_BYTES];
-  if (!totals || totals->type != YAML_MAPPING_NODE) return;
-  for (yaml_node_pair_t *p = totals->data.mapping.pairs.start; p < totals->data.mapping.pairs.top; p++) {
-    const char *output = sl_document_text(sl_document_at(s, p->key));
-    const yaml_node_t *entries = sl_document_at(s, p->value);
-    if (!output || !entries || entries->type != YAML_MAPPING_NODE) continue;
-    for (yaml_node_pair_t *e = entries->data.mapping.pairs.start; e < entries->data.mapping.pairs.top; e++) {
-      const char *name = sl_document_text(sl_document_at(s, e->key));
-      const yaml_node_t *entry = sl_document_at(s, e->value);
-      if (cli_is_named_totals(entry)) continue;
+  for (size_t o = 0; (entries = sl_document_member_at(s, totals, o, &output)); o++)
+    for (size_t e = 0; (entry = sl_document_member_at(s, entries, e, &name)); e++) {
+      if (!output || cli_is_named_totals(entry)) continue;
       snprintf(path, sizeof path, "total.%s.%s", output, name ? name : "?");
       collect(v, s, entry, path);
     }
-  }
 }
 
 static void collect_all(struct values *v, struct sl_document *s) {
@@ -95,11 +90,9 @@ int cli_results_in_common(struct sl_document *a, struct sl_document *b) {
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
     const yaml_node_t *in_a = sl_document_member(a, sl_document_root(a), keys[i]);
     const yaml_node_t *in_b = sl_document_member(b, sl_document_root(b), keys[i]);
-    if (!in_a || in_a->type != YAML_MAPPING_NODE) continue;
-    for (yaml_node_pair_t *p = in_a->data.mapping.pairs.start; p < in_a->data.mapping.pairs.top; p++) {
-      const char *name = sl_document_text(sl_document_at(a, p->key));
+    const char *name;
+    for (size_t m = 0; sl_document_member_at(a, in_a, m, &name); m++)
       if (name && sl_document_member(b, in_b, name)) return 1;
-    }
   }
   return 0;
 }
