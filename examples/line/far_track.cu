@@ -9,7 +9,9 @@
 SL_ARGUMENTS(far_track, FAR_TRACK);
 
 LINE(far_track, "long tracks that come from no primary vertex", particles) {
-  return a->candidates.ip[i] > a->min_ip && a->candidates.pt[i] > a->min_pt;
+  SL_REQUIRE("IP", a->candidates.ip[i], >, a->min_ip);
+  SL_REQUIRE("pt", a->candidates.pt[i], >, a->min_pt);
+  return 1;
 }
 
 #define LINES(L) L(far_track)

@@ -34,13 +34,22 @@ static SL_DEVICE uint32_t bunch_passes(const struct filter_args *a, uint32_t bun
   return bunch < ODIN_SLOTS ? a->bunch_bits[bunch / 32] >> bunch % 32 & 1u : 0u;
 }
 
-static SL_DEVICE uint32_t passes(const struct filter_args *a, uint32_t event) {
-  const uint32_t has_error = a->odin.error_bits[event] != 0 ? 1u : 0u;
-  return (a->event_types == 0 || (a->odin.event_type[event] & a->event_types) != 0) &&
-         (a->crossing_types >> a->odin.crossing_type[event] & 1u) != 0 &&
-         (a->trigger_types >> a->odin.trigger_type[event] & 1u) != 0 && (a->error_states >> has_error & 1u) != 0 &&
-         a->odin.orbit[event] % a->orbit_period == a->orbit_phase % a->orbit_period &&
-         bunch_passes(a, a->odin.bunch[event]);
+static SL_DEVICE uint32_t passes(const struct filter_args *a, uint32_t event, struct sl_explanation *explanation) {
+  const uint32_t has_error = a->odin.error_bits[event] != 0 ? 1u : 0u, orbit = a->odin.orbit[event];
+  SL_EXPLAIN_VALUE("event type", a->odin.event_type[event]);
+  SL_REQUIRE_THAT("event type is in event_types",
+                  a->event_types == 0 || (a->odin.event_type[event] & a->event_types) != 0);
+  SL_EXPLAIN_VALUE("crossing type", a->odin.crossing_type[event]);
+  SL_REQUIRE_THAT("crossing type is in crossing_types",
+                  (a->crossing_types >> a->odin.crossing_type[event] & 1u) != 0);
+  SL_EXPLAIN_VALUE("trigger type", a->odin.trigger_type[event]);
+  SL_REQUIRE_THAT("trigger type is in trigger_types", (a->trigger_types >> a->odin.trigger_type[event] & 1u) != 0);
+  SL_EXPLAIN_VALUE("error bits", a->odin.error_bits[event]);
+  SL_REQUIRE_THAT("error bits are as error_states requires", (a->error_states >> has_error & 1u) != 0);
+  SL_REQUIRE("orbit modulo orbit_period", orbit % a->orbit_period, ==, a->orbit_phase % a->orbit_period);
+  SL_EXPLAIN_VALUE("bunch slot", a->odin.bunch[event]);
+  SL_REQUIRE_THAT("bunch slot is in bunches", bunch_passes(a, a->odin.bunch[event]));
+  return 1;
 }
 
 SL_FILTER(filter, "selects events by ODIN fields", passes, prepare);

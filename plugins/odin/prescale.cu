@@ -24,8 +24,9 @@ static int prepare(const struct sl_services *s, void *args) {
   return SL_OK;
 }
 
-static SL_DEVICE uint32_t passes(const struct prescale_args *a, uint32_t event) {
-  return odin_scaler_passes(&a->start, &a->odin, event);
+static SL_DEVICE uint32_t passes(const struct prescale_args *a, uint32_t event, struct sl_explanation *explanation) {
+  SL_REQUIRE("pseudo-random number", odin_scaler_value(&a->start, &a->odin, event), <, a->start.threshold);
+  return 1;
 }
 
 SL_FILTER(prescale, "selects a reproducible fraction of the events", passes, prepare);

@@ -4,12 +4,6 @@
 #include "selections/line.h"
 #include "velo/event_model.h"
 
-/* Whether the sum of `count` over the lanes of a warp is at least `minimum`. */
-static SL_DEVICE uint32_t are_at_least(uint32_t count, uint32_t minimum) {
-  const uint32_t before = sl_warp_exclusive_scan(count);
-  return sl_warp_any(before + count >= minimum);
-}
-
 /* All j from `from` to `to` - 1 with is_selected(a, j), in ascending order, for all lanes of a warp together: each lane
  * tests one j of as many as there are lanes. */
 #define FOR_SELECTED(j, is_selected, from, to)                                                                         \
@@ -44,10 +38,16 @@ LINE(passthrough, "all events", events) { return 1; }
 SL_ARGUMENTS(odin, ODIN);
 
 LINE(odin, "events with given ODIN data", events) {
-  return (a->event_types == 0 || (a->reasons.event_type[event] & a->event_types) != 0) &&
-         (a->crossing_types >> a->reasons.crossing_type[event] & 1u) != 0 &&
-         a->reasons.orbit[event] % a->orbit_period == a->orbit_phase % a->orbit_period &&
-         (!a->in_window || a->reasons.tae_index[event] > 0);
+  SL_EXPLAIN_VALUE("event type", a->reasons.event_type[event]);
+  SL_REQUIRE_THAT("event type is in event_types",
+                  a->event_types == 0 || (a->reasons.event_type[event] & a->event_types) != 0);
+  SL_EXPLAIN_VALUE("crossing type", a->reasons.crossing_type[event]);
+  SL_REQUIRE_THAT("crossing type is in crossing_types",
+                  (a->crossing_types >> a->reasons.crossing_type[event] & 1u) != 0);
+  SL_REQUIRE("orbit modulo orbit_period", a->reasons.orbit[event] % a->orbit_period, ==,
+             a->orbit_phase % a->orbit_period);
+  SL_REQUIRE_THAT("is in a TAE window, or in_window is false", !a->in_window || a->reasons.tae_index[event] > 0);
+  return 1;
 }
 
 /* ------------------------------------------------------------------------------------------ velo_micro_bias */
@@ -61,7 +61,8 @@ LINE(odin, "events with given ODIN data", events) {
 SL_ARGUMENTS(velo_micro_bias, VELO_MICRO_BIAS);
 
 LINE(velo_micro_bias, "events with VELO tracks", events) {
-  return a->tracks.offsets[event + 1] - a->tracks.offsets[event] >= a->min_tracks;
+  SL_REQUIRE("VELO tracks", a->tracks.offsets[event + 1] - a->tracks.offsets[event], >=, a->min_tracks);
+  return 1;
 }
 
 /* ------------------------------------------------------------------------------------ displaced_velo_tracks */
@@ -79,9 +80,15 @@ LINE(velo_micro_bias, "events with VELO tracks", events) {
   M(F32, max_doca, 0.5, 0.0, 1e9, "mm", "maximum distance of closest approach of a pair")
 SL_ARGUMENTS(displaced_velo_tracks, DISPLACED_VELO_TRACKS);
 
-static SL_DEVICE uint32_t is_displaced(const struct displaced_velo_tracks_args *a, uint32_t i) {
+static LINE_INLINE_ uint32_t is_displaced_track(const struct displaced_velo_tracks_args *a, uint32_t i,
+                                                struct sl_explanation *explanation) {
   const float dx = a->beamline_states.x[i] - a->geometry.beam[0], dy = a->beamline_states.y[i] - a->geometry.beam[1];
-  return dx * dx + dy * dy > a->min_distance * a->min_distance ? 1u : 0u;
+  SL_REQUIRE("squared distance from the beam line", dx * dx + dy * dy, >, a->min_distance * a->min_distance);
+  return 1;
+}
+
+static SL_DEVICE uint32_t is_displaced(const struct displaced_velo_tracks_args *a, uint32_t i) {
+  return is_displaced_track(a, i, NULL);
 }
 
 /* A DOCA of exactly 0 means one track that was found twice. */
@@ -99,12 +106,15 @@ LINE(displaced_velo_tracks, "events with VELO tracks, or pairs of them, far from
   const uint32_t begin = a->beamline_states.offsets[event], end = a->beamline_states.offsets[event + 1];
   uint32_t tracks = 0, pairs = 0;
   for (uint32_t k = begin + sl_warp_lane(); k < end; k += sl_warp_lanes()) tracks += is_displaced(a, k);
-  if (!are_at_least(tracks, a->min_tracks)) return 0;
+  for (uint32_t k = begin; LINE_IS_EXPLAINED && k < end; k++)
+    LINE_EXPLAIN_ITEM(k - begin, is_displaced_track(a, k, explanation));
+  LINE_REQUIRE_COUNT("displaced VELO tracks", tracks, a->min_tracks);
   if (a->min_pairs == 0) return 1;
   FOR_SELECTED (j, is_displaced, begin, end)
     for (uint32_t k = j + 1 + sl_warp_lane(); k < end; k += sl_warp_lanes())
       pairs += is_displaced(a, k) && are_near(a, j, k);
-  return are_at_least(pairs, a->min_pairs);
+  LINE_REQUIRE_COUNT("pairs of displaced tracks with DOCA from 0 to max_doca", pairs, a->min_pairs);
+  return 1;
 }
 
 /* ---------------------------------------------------------------------------------------- displaced_leptons */
@@ -121,21 +131,28 @@ LINE(displaced_velo_tracks, "events with VELO tracks, or pairs of them, far from
   M(F32, min_vertex_z, -341.0, -1e8, 1e9, "mm", "minimum z of the primary vertex")
 SL_ARGUMENTS(displaced_leptons, DISPLACED_LEPTONS);
 
-static SL_DEVICE uint32_t is_displaced_lepton(const struct displaced_leptons_args *a, uint32_t i) {
+static LINE_INLINE_ uint32_t is_displaced_lepton(const struct displaced_leptons_args *a, uint32_t i,
+                                                 struct sl_explanation *explanation) {
   const uint32_t leptons = a->particles.leptons[i];
-  return a->particles.ip_chi2[i] > a->min_ip_chi2 && a->particles.vertex_z[i] > a->min_vertex_z &&
-                 (((leptons & PARTICLE_IS_ELECTRON) && a->particles.pt_corrected[i] > a->min_pt) ||
-                  ((leptons & PARTICLE_IS_MUON) && a->particles.pt[i] > a->min_pt))
-             ? 1u
-             : 0u;
+  SL_REQUIRE("IP chi2", a->particles.ip_chi2[i], >, a->min_ip_chi2);
+  SL_REQUIRE("z of the primary vertex", a->particles.vertex_z[i], >, a->min_vertex_z);
+  SL_EXPLAIN_VALUE("lepton bits (1 muon, 2 electron)", leptons);
+  SL_EXPLAIN_VALUE("pt", a->particles.pt[i]);
+  SL_EXPLAIN_VALUE("pt with bremsstrahlung", a->particles.pt_corrected[i]);
+  SL_REQUIRE_THAT("is a muon, or an electron with bremsstrahlung, of pt > min_pt",
+                  ((leptons & PARTICLE_IS_ELECTRON) && a->particles.pt_corrected[i] > a->min_pt) ||
+                      ((leptons & PARTICLE_IS_MUON) && a->particles.pt[i] > a->min_pt));
+  return 1;
 }
 
 LINE(displaced_leptons, "events with several leptons displaced from the primary vertices", events) {
+  const uint32_t begin = a->particles.offsets[event], end = a->particles.offsets[event + 1];
   uint32_t leptons = 0;
-  for (uint32_t k = a->particles.offsets[event] + sl_warp_lane(); k < a->particles.offsets[event + 1];
-       k += sl_warp_lanes())
-    leptons += is_displaced_lepton(a, k);
-  return are_at_least(leptons, a->min_leptons);
+  for (uint32_t k = begin + sl_warp_lane(); k < end; k += sl_warp_lanes()) leptons += is_displaced_lepton(a, k, NULL);
+  for (uint32_t k = begin; LINE_IS_EXPLAINED && k < end; k++)
+    LINE_EXPLAIN_ITEM(k - begin, is_displaced_lepton(a, k, explanation));
+  LINE_REQUIRE_COUNT("displaced leptons", leptons, a->min_leptons);
+  return 1;
 }
 
 /* --------------------------------------------------------------------------------------------- two_photons */
@@ -158,36 +175,56 @@ LINE(displaced_leptons, "events with several leptons displaced from the primary 
   M(F32, z, 12650.0, 1.0, 1e6, "mm", "z of the clusters")
 SL_ARGUMENTS(two_photons, TWO_PHOTONS);
 
+static LINE_INLINE_ uint32_t is_photon_cluster(const struct two_photons_args *a, uint32_t i,
+                                               struct sl_explanation *explanation) {
+  SL_REQUIRE("ET of the cluster", a->clusters.et[i], >, a->min_et);
+  SL_REQUIRE("share of the highest cell", a->clusters.highest_share[i], >, a->min_highest_share);
+  return 1;
+}
+
 static SL_DEVICE uint32_t is_photon(const struct two_photons_args *a, uint32_t i) {
-  return a->clusters.et[i] > a->min_et && a->clusters.highest_share[i] > a->min_highest_share ? 1u : 0u;
+  return is_photon_cluster(a, i, NULL);
 }
 
 /* m^2 = 2 E1 E2 (1 - cos) with 1 - cos = sin^2 / (1 + cos), and sin^2 from differences of positions. The difference
  * (E1 + E2)^2 - p^2 would lose all digits at small masses. */
-static SL_DEVICE uint32_t is_decay(const struct two_photons_args *a, uint32_t i, uint32_t j) {
+static LINE_INLINE_ uint32_t is_decay(const struct two_photons_args *a, uint32_t i, uint32_t j,
+                                      struct sl_explanation *explanation) {
   const float x1 = a->clusters.x[i], y1 = a->clusters.y[i], e1 = a->clusters.energy[i], z = a->z;
   const float x2 = a->clusters.x[j], y2 = a->clusters.y[j], e2 = a->clusters.energy[j];
+  SL_EXPLAIN_VALUE("x of the first cluster", x1);
+  SL_EXPLAIN_VALUE("y of the first cluster", y1);
+  SL_EXPLAIN_VALUE("x of the second cluster", x2);
+  SL_EXPLAIN_VALUE("y of the second cluster", y2);
   const float dx = x1 - x2, dy = y1 - y2, across = x1 * dy - y1 * dx;
   const float r1 = sqrtf(x1 * x1 + y1 * y1 + z * z), r2 = sqrtf(x2 * x2 + y2 * y2 + z * z), r = r1 * r2;
   const float sine2 = (z * z * (dx * dx + dy * dy) + across * across) / (r * r);
   const float cosine = (x1 * x2 + y1 * y2 + z * z) / r;
   const float mass = sqrtf(2.0f * e1 * e2 * (sine2 / (1.0f + cosine)));
-  if (!(mass > a->min_mass && mass < a->max_mass)) return 0;
+  SL_REQUIRE("mass of the pair", mass, >, a->min_mass);
+  SL_REQUIRE("mass of the pair", mass, <, a->max_mass);
   const float by_r1 = e1 / r1, by_r2 = e2 / r2, px = by_r1 * x1 + by_r2 * x2, py = by_r1 * y1 + by_r2 * y2;
   const float pt2 = px * px + py * py, pt = sqrtf(pt2), pz = (by_r1 + by_r2) * z;
-  if (!(pt > a->min_pt)) return 0;
+  SL_REQUIRE("pt of the pair", pt, >, a->min_pt);
   const float eta = sl_logf((sqrtf(pt2 + pz * pz) + pz) / pt);
-  return eta < a->max_eta && pt > a->min_pt_by_eta * (a->max_eta - eta) ? 1u : 0u;
+  SL_REQUIRE("eta of the pair", eta, <, a->max_eta);
+  SL_REQUIRE("pt of the pair", pt, >, a->min_pt_by_eta * (a->max_eta - eta));
+  return 1;
 }
 
 LINE(two_photons, "events with two clusters that are the photons of a decay", events) {
   const uint32_t begin = a->clusters.offsets[event], end = a->clusters.offsets[event + 1];
   uint32_t found = 0;
-  if (a->vertices.offsets[event + 1] - a->vertices.offsets[event] > a->max_vertices) return 0;
+  SL_REQUIRE("primary vertices", a->vertices.offsets[event + 1] - a->vertices.offsets[event], <=, a->max_vertices);
   FOR_SELECTED (j, is_photon, begin, end)
     for (uint32_t k = j + 1 + sl_warp_lane(); k < end && !found; k += sl_warp_lanes())
-      found = is_photon(a, k) && is_decay(a, j, k) ? 1u : 0u;
-  return sl_warp_any(found);
+      found = is_photon(a, k) && is_decay(a, j, k, NULL) ? 1u : 0u;
+  for (uint32_t j = begin, pair = 0; LINE_IS_EXPLAINED && j < end; j++)
+    for (uint32_t k = j + 1; k < end; k++, pair++)
+      LINE_EXPLAIN_ITEM(pair, is_photon_cluster(a, j, explanation) && is_photon_cluster(a, k, explanation) &&
+                                  is_decay(a, j, k, explanation));
+  LINE_REQUIRE_ANY("pair of clusters that meets all requirements", found, ==, 1);
+  return 1;
 }
 
 /* ---------------------------------------------------------------------------------------------- calo_digits */
@@ -214,7 +251,8 @@ LINE(calo_digits, "events with a high ADC value in a calorimeter cell", events) 
     const struct adcs some = all[k];
     SL_UNROLL for (uint32_t c = 0; c < ADCS; c++) highest = some.of[c] > highest ? some.of[c] : highest;
   }
-  return sl_warp_any(highest >= a->min_adc);
+  LINE_REQUIRE_ANY("highest ADC value", highest, >=, a->min_adc);
+  return 1;
 }
 
 #define LINES(L) \

@@ -15,9 +15,13 @@
   M(U32, max_ut, 9750, 0, COUNT_MAX, "", "maximum of counts.ut")
 SL_ARGUMENTS(gec, GEC);
 
-static SL_DEVICE uint32_t passes(const struct gec_args *a, uint32_t event) {
+static SL_DEVICE uint32_t passes(const struct gec_args *a, uint32_t event, struct sl_explanation *explanation) {
   const uint32_t scifi = a->counts.scifi[event], ut = a->counts.ut[event];
-  return scifi >= a->min_scifi && scifi <= a->max_scifi && ut >= a->min_ut && ut <= a->max_ut;
+  SL_REQUIRE("SciFi hits", scifi, >=, a->min_scifi);
+  SL_REQUIRE("SciFi hits", scifi, <=, a->max_scifi);
+  SL_REQUIRE("UT hits", ut, >=, a->min_ut);
+  SL_REQUIRE("UT hits", ut, <=, a->max_ut);
+  return 1;
 }
 
 SL_FILTER(gec, "global event cut: lists the events with few enough hits, before decoding", passes, NULL);

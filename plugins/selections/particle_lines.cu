@@ -7,9 +7,8 @@
   M(BOOL, corrected, 0, "use pt_corrected, with bremsstrahlung, instead of pt")
 SL_STATIC_ASSERT(PARTICLE_IS_MUON == 1 && PARTICLE_IS_ELECTRON == 2, "choices of LEPTON are bits");
 
-static SL_DEVICE uint32_t is_lepton(const struct particles_view *particles, uint32_t i, uint32_t lepton) {
-  return (particles->leptons[i] & lepton) == lepton ? 1u : 0u;
-}
+#define REQUIRE_LEPTON(a, i) \
+  SL_REQUIRE_THAT("is the lepton that `lepton` requires", ((a)->candidates.leptons[i] & (a)->lepton) == (a)->lepton)
 
 static SL_DEVICE float pt_of(const struct particles_view *particles, uint32_t i, uint32_t corrected) {
   return corrected ? particles->pt_corrected[i] : particles->pt[i];
@@ -35,13 +34,16 @@ SL_ARGUMENTS(track_mva, TRACK_MVA);
 
 LINE(track_mva, "long tracks of high pt and impact parameter", particles) {
   const float pt = pt_of(&a->candidates, i, a->corrected) - a->alpha;
-  if (!(pt > a->min_pt && a->candidates.chi2_ndof[i] < a->max_chi2_ndof)) return 0;
+  SL_REQUIRE("pt - alpha", pt, >, a->min_pt);
+  SL_REQUIRE("chi2/ndof", a->candidates.chi2_ndof[i], <, a->max_chi2_ndof);
   const float ip_chi2 = a->candidates.ip_chi2[i], above = (pt - a->min_pt) / 1000.0f;
-  if (!(ip_chi2 > a->min_ip_chi2 && a->candidates.vertex_z[i] > a->min_vertex_z)) return 0;
-  if (!is_lepton(&a->candidates, i, a->lepton)) return 0;
+  SL_REQUIRE("IP chi2", ip_chi2, >, a->min_ip_chi2);
+  SL_REQUIRE("z of the primary vertex", a->candidates.vertex_z[i], >, a->min_vertex_z);
+  REQUIRE_LEPTON(a, i);
   if (pt > a->max_pt) return 1;
   const float curve = a->pole / (above * above) + a->rise / a->max_pt * (a->max_pt - pt);
-  return sl_logf(ip_chi2) > curve + sl_logf(a->min_ip_chi2);
+  SL_REQUIRE("log(IP chi2)", sl_logf(ip_chi2), >, curve + sl_logf(a->min_ip_chi2));
+  return 1;
 }
 
 /* ------------------------------------------------------------------------------------------- single_high_pt */
@@ -58,9 +60,12 @@ LINE(track_mva, "long tracks of high pt and impact parameter", particles) {
 SL_ARGUMENTS(single_high_pt, SINGLE_HIGH_PT);
 
 LINE(single_high_pt, "long tracks of high pt", particles) {
-  return pt_of(&a->candidates, i, a->corrected) > a->min_pt && a->candidates.p[i] > a->min_p &&
-         a->candidates.chi2_ndof[i] < a->max_chi2_ndof && a->candidates.z[i] > a->min_z &&
-         is_lepton(&a->candidates, i, a->lepton);
+  SL_REQUIRE("pt", pt_of(&a->candidates, i, a->corrected), >, a->min_pt);
+  SL_REQUIRE("momentum", a->candidates.p[i], >, a->min_p);
+  SL_REQUIRE("chi2/ndof", a->candidates.chi2_ndof[i], <, a->max_chi2_ndof);
+  SL_REQUIRE("z at the beam line", a->candidates.z[i], >, a->min_z);
+  REQUIRE_LEPTON(a, i);
+  return 1;
 }
 
 /* ---------------------------------------------------------------------------------------------- low_pt_muon */
@@ -77,9 +82,13 @@ LINE(single_high_pt, "long tracks of high pt", particles) {
 SL_ARGUMENTS(low_pt_muon, LOW_PT_MUON);
 
 LINE(low_pt_muon, "muons with a large impact parameter", particles) {
-  return (a->candidates.leptons[i] & PARTICLE_IS_MUON) && a->candidates.ip[i] >= a->min_ip &&
-         a->candidates.ip_chi2[i] >= a->min_ip_chi2 && a->candidates.pt[i] >= a->min_pt &&
-         a->candidates.chi2_ndof[i] <= a->max_chi2_ndof && a->candidates.vertex_z[i] >= a->min_vertex_z;
+  SL_REQUIRE_THAT("is a muon", (a->candidates.leptons[i] & PARTICLE_IS_MUON) != 0);
+  SL_REQUIRE("IP", a->candidates.ip[i], >=, a->min_ip);
+  SL_REQUIRE("IP chi2", a->candidates.ip_chi2[i], >=, a->min_ip_chi2);
+  SL_REQUIRE("pt", a->candidates.pt[i], >=, a->min_pt);
+  SL_REQUIRE("chi2/ndof", a->candidates.chi2_ndof[i], <=, a->max_chi2_ndof);
+  SL_REQUIRE("z of the primary vertex", a->candidates.vertex_z[i], >=, a->min_vertex_z);
+  return 1;
 }
 
 /* ------------------------------------------------------------------------------------------- rich_alignment */
@@ -128,9 +137,15 @@ static SL_DEVICE uint32_t is_in_window(const struct rich_alignment_args *a, uint
 
 LINE_WITH(rich_alignment, "tracks of high momentum for the alignment of the RICH mirrors", particles,
           rich_alignment_check, rich_alignment_prepare) {
-  return a->candidates.p[i] >= a->min_p && a->candidates.pt[i] >= a->min_pt &&
-         a->candidates.chi2_ndof[i] <= a->max_chi2_ndof && a->candidates.eta[i] > a->min_eta &&
-         a->candidates.eta[i] < a->max_eta && (is_in_window(a, i, 0) || is_in_window(a, i, 2));
+  SL_REQUIRE("momentum", a->candidates.p[i], >=, a->min_p);
+  SL_REQUIRE("pt", a->candidates.pt[i], >=, a->min_pt);
+  SL_REQUIRE("chi2/ndof", a->candidates.chi2_ndof[i], <=, a->max_chi2_ndof);
+  SL_REQUIRE("eta", a->candidates.eta[i], >, a->min_eta);
+  SL_REQUIRE("eta", a->candidates.eta[i], <, a->max_eta);
+  SL_EXPLAIN_VALUE("tx", a->candidates.tx[i]);
+  SL_EXPLAIN_VALUE("ty", a->candidates.ty[i]);
+  SL_REQUIRE_THAT("|phi| is in a window of `phi`", is_in_window(a, i, 0) || is_in_window(a, i, 2));
+  return 1;
 }
 
 #define LINES(L) L(track_mva) L(single_high_pt) L(low_pt_muon) L(rich_alignment)

@@ -11,7 +11,9 @@
 SL_ARGUMENTS(one_muon_stub, ONE_MUON_STUB);
 
 LINE(one_muon_stub, "muon stubs with a good straight-line fit", muon_stubs) {
-  return a->candidates.chi2_x[i] < a->max_chi2_x && a->candidates.chi2_y[i] < a->max_chi2_y;
+  SL_REQUIRE("chi2/ndof in x", a->candidates.chi2_x[i], <, a->max_chi2_x);
+  SL_REQUIRE("chi2/ndof in y", a->candidates.chi2_y[i], <, a->max_chi2_y);
+  return 1;
 }
 
 #define LINES(L) L(one_muon_stub)

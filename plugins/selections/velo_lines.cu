@@ -14,7 +14,9 @@ SL_ARGUMENTS(high_et, HIGH_ET);
 
 LINE(high_et, "VELO tracks with a high calorimeter energy in their direction", track_states) {
   const uint32_t track = line_item_index(&a->events, a->candidates.offsets, a->bremsstrahlung.offsets, event, i);
-  return track != LINE_NO_ITEM && a->bremsstrahlung.et[track] > a->min_et;
+  SL_REQUIRE_FIRST("the calorimeter was read", track != LINE_NO_ITEM);
+  SL_REQUIRE("ET in the direction of the track", a->bremsstrahlung.et[track], >, a->min_et);
+  return 1;
 }
 
 /* ------------------------------------------------------------------------------------------------- beam_gas */
@@ -33,9 +35,14 @@ SL_ARGUMENTS(beam_gas, BEAM_GAS);
 
 LINE(beam_gas, "VELO tracks from beam-gas collisions upstream", track_states) {
   const uint32_t track = line_item_index(&a->events, a->candidates.offsets, a->tracks.offsets, event, i);
-  return track != LINE_NO_ITEM && (a->crossing_types >> a->crossings.crossing_type[event] & 1u) != 0 &&
-         a->candidates.z[i] > a->min_z && a->candidates.z[i] < a->max_z &&
-         a->tracks.hit_offsets[track + 1] - a->tracks.hit_offsets[track] >= a->min_hits;
+  SL_REQUIRE_FIRST("the state belongs to a VELO track", track != LINE_NO_ITEM);
+  SL_EXPLAIN_VALUE("crossing type", a->crossings.crossing_type[event]);
+  SL_REQUIRE_THAT("crossing type is in crossing_types",
+                  (a->crossing_types >> a->crossings.crossing_type[event] & 1u) != 0);
+  SL_REQUIRE("z at the beam line", a->candidates.z[i], >, a->min_z);
+  SL_REQUIRE("z at the beam line", a->candidates.z[i], <, a->max_z);
+  SL_REQUIRE("VELO hits", a->tracks.hit_offsets[track + 1] - a->tracks.hit_offsets[track], >=, a->min_hits);
+  return 1;
 }
 
 #define LINES(L) L(high_et) L(beam_gas)

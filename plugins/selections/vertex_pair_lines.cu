@@ -16,8 +16,12 @@ LINE(two_ks, "pairs of Ks that decay into two pions", vertex_pairs) {
   const struct secondary_vertices_view *vertices = &a->secondary_vertices;
   const uint32_t first = vertices->offsets[event] + a->candidates.first[i];
   const uint32_t second = vertices->offsets[event] + a->candidates.second[i];
-  return vertices->chi2[first] > a->min_chi2 && vertices->chi2[second] > a->min_chi2 &&
-         two_ks_is_ks(a, vertices, event, first) && two_ks_is_ks(a, vertices, event, second);
+  SL_REQUIRE("chi2 of the first vertex", vertices->chi2[first], >, a->min_chi2);
+  SL_REQUIRE("chi2 of the second vertex", vertices->chi2[second], >, a->min_chi2);
+  SL_EXPLAIN_VALUE("requirements of the first vertex", a->candidates.first[i]);
+  if (!two_ks_is_ks(a, vertices, event, first, explanation)) return 0;
+  SL_EXPLAIN_VALUE("requirements of the second vertex", a->candidates.second[i]);
+  return two_ks_is_ks(a, vertices, event, second, explanation);
 }
 
 #define LINES(L) L(two_ks)

@@ -36,6 +36,7 @@ struct cli_arguments {
   const char *replan, *budgets_path, *run_path;
   struct cli_list csv_paths;
   struct cli_list nodes;
+  struct cli_list events, lines; /* of `sluice explain` */
   const char *blocks, *slots_list, *slice_events_list;
   uint64_t capacity, steps, rounds;
   double seconds;
@@ -69,7 +70,8 @@ enum {
   CLI_PICTURE = 8192, /* what a picture of a graph shows */
   CLI_NEW = 16384,
   CLI_FOLLOW = 32768, /* how a folder is followed; no effect without --follow */
-  CLI_SERVE = 65536   /* how a run is served; no effect without --serve */
+  CLI_SERVE = 65536,  /* how a run is served; no effect without --serve */
+  CLI_EXPLAIN = 131072
 };
 
 /* The value of an option, and the type of its target in struct cli_arguments:
@@ -178,6 +180,7 @@ int cli_list(const struct cli_arguments *a);
 int cli_completion(const struct cli_arguments *a);
 int cli_describe(const struct cli_arguments *a);
 int cli_compare(const struct cli_arguments *a);
+int cli_explain(const struct cli_arguments *a);
 int cli_tune(const struct cli_arguments *a);
 int cli_schema(const struct cli_arguments *a);
 int cli_new(const struct cli_arguments *a);

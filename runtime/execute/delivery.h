@@ -34,6 +34,9 @@ void sl_select_events(const struct sl_slot *slot, uint32_t node, int empty, stru
 
 /* Reports an event with an error, and counts it. */
 int sl_event_error_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_input *input, uint32_t index);
+/* Writes the reason of an event with an error; returns the name of the node that found it, or NULL if it is unknown. */
+const char *sl_event_error_describe(const struct sl_setup *s, const struct sl_input *input, uint32_t index,
+                                    char *reason, size_t size);
 /* Reports and counts an event that a kernel truncated, as `word` states. */
 int sl_event_truncation_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_event *event,
                             uint64_t word);

@@ -57,7 +57,8 @@ static int count(const struct sl_setup *s, struct sl_event_errors *errors, const
   return SL_OK;
 }
 
-static int count_source_error(struct sl_delivery *d, const struct sl_setup *s, const struct sl_event *event) {
+/* Node and reason of an event with an error of the source. */
+static const struct sl_node *source_error(const struct sl_setup *s, const struct sl_event *event, const char **reason) {
   static const char *const reasons[] = {[SL_EVENT_CORRUPT] = "corrupt",
                                         [SL_EVENT_TRUNCATED] = "truncated",
                                         [SL_EVENT_TOO_LARGE] = "too large",
@@ -65,10 +66,11 @@ static int count_source_error(struct sl_delivery *d, const struct sl_setup *s, c
                                         [SL_EVENT_REFUSED] = "refused"};
   const uint32_t error = event->error;
   uint32_t n = 0;
-  const char *reason = s->conditions ? s->conditions->reason(s->conditions, event->run, &n) : NULL;
-  if (reason && error == SL_EVENT_REFUSED) return count(s, &d->errors, &s->graph->nodes[n], reason, event);
+  *reason = s->conditions ? s->conditions->reason(s->conditions, event->run, &n) : NULL;
+  if (*reason && error == SL_EVENT_REFUSED) return &s->graph->nodes[n];
   const int is_known = error < sizeof reasons / sizeof *reasons && reasons[error];
-  return count(s, &d->errors, &s->graph->nodes[s->graph->source], is_known ? reasons[error] : "unknown", event);
+  *reason = is_known ? reasons[error] : "unknown";
+  return &s->graph->nodes[s->graph->source];
 }
 
 static const char *text_of(const struct sl_node *node, uint64_t word, const char *unknown) {
@@ -110,31 +112,63 @@ static int add_refused(struct sl_delivery *d, const struct sl_setup *s, const st
   return count(s, &d->errors, node, text, event);
 }
 
-/* Adds an event that exceeds the limit of a bound of the node. */
-static int add_limit(struct sl_delivery *d, const struct sl_setup *s, const struct sl_node *node,
-                     const struct sl_event *event, uint64_t word) {
+/* The limit of a bound of the node that an event exceeds. */
+struct exceeded {
+  char reason[224], name[160];
+  const char *things;
+  unsigned long long limit;
+};
+/* Returns 0 if there is no such bound: the error words were overwritten. */
+static int exceeded_limit(const struct sl_setup *s, const struct sl_node *node, uint64_t word, struct exceeded *e) {
   const uint32_t which = SL_ERROR_WHICH(word) - 1, bound = which % SL_BOUNDS_MAX;
   uint32_t m = 0, outputs = which / SL_BOUNDS_MAX; /* outputs to skip */
   while (m < node->algorithm->member_count && (node->algorithm->members[m].kind != SL_MEMBER_OUT || outputs-- > 0)) m++;
-  if (m == node->algorithm->member_count) return SL_EPLUGIN;
-  const char *things = bound ? "subitems" : "items";
-  const uint64_t limit = s->layout->members[node - s->graph->nodes][m].limits[bound];
-  char name[160], reason[224];
-  sl_bound_name(&node->algorithm->members[m], bound, name, sizeof name);
-  snprintf(reason, sizeof reason, "more than %llu %s of %s", (unsigned long long)limit, things, name);
-  sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, "a higher budget of this output allows more", reason,
-                    "%s has %u %s of %s, an event may have %llu", name_of(s, event).text, (uint32_t)word, things, name,
-                    (unsigned long long)limit);
-  return count(s, &d->errors, node, reason, event);
+  if (m == node->algorithm->member_count) return 0;
+  e->things = bound ? "subitems" : "items";
+  e->limit = s->layout->members[node - s->graph->nodes][m].limits[bound];
+  sl_bound_name(&node->algorithm->members[m], bound, e->name, sizeof e->name);
+  snprintf(e->reason, sizeof e->reason, "more than %llu %s of %s", e->limit, e->things, e->name);
+  return 1;
+}
+
+/* Adds an event that exceeds the limit of a bound of the node. */
+static int add_limit(struct sl_delivery *d, const struct sl_setup *s, const struct sl_node *node,
+                     const struct sl_event *event, uint64_t word) {
+  struct exceeded e;
+  if (!exceeded_limit(s, node, word, &e)) return SL_EPLUGIN;
+  sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, "a higher budget of this output allows more",
+                    e.reason, "%s has %u %s of %s, an event may have %llu", name_of(s, event).text, (uint32_t)word,
+                    e.things, e.name, e.limit);
+  return count(s, &d->errors, node, e.reason, event);
 }
 
 int sl_event_error_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_input *input, uint32_t index) {
   const struct sl_event *event = &input->events[index];
   const uint64_t word = input->refusals[index];
-  if (word == 0) return count_source_error(d, s, event);
+  if (word == 0) {
+    const char *reason;
+    const struct sl_node *source = source_error(s, event, &reason);
+    return count(s, &d->errors, source, reason, event);
+  }
   const struct sl_node *node = kernel_node(s, SL_ERROR_STEP(word));
   if (!node) return SL_EPLUGIN; /* the error words were overwritten */
   return SL_ERROR_WHICH(word) ? add_limit(d, s, node, event, word) : add_refused(d, s, node, event, word);
+}
+
+const char *sl_event_error_describe(const struct sl_setup *s, const struct sl_input *input, uint32_t index,
+                                    char *reason, size_t size) {
+  const uint64_t word = input->refusals[index];
+  const char *text = NULL;
+  const struct sl_node *node =
+      word == 0 ? source_error(s, &input->events[index], &text) : kernel_node(s, SL_ERROR_STEP(word));
+  struct exceeded e;
+  if (word == 0)
+    snprintf(reason, size, "%s", text);
+  else if (node && SL_ERROR_WHICH(word) && exceeded_limit(s, node, word, &e))
+    snprintf(reason, size, "%u %s of %s, an event may have %llu", (uint32_t)word, e.things, e.name, e.limit);
+  else
+    snprintf(reason, size, "%s (detail %u)", node ? text_of(node, word, "refused") : "refused", (uint32_t)word);
+  return node ? node->name : NULL;
 }
 
 int sl_event_truncation_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_event *event,

@@ -252,7 +252,7 @@ static int enter_property(struct sl_files *f, uint32_t n, uint32_t m) {
 }
 
 int sl_files_check_graph(struct sl_files *f) {
-  const uint32_t files = SL_FLAG_READ | SL_FLAG_WRITTEN;
+  const uint32_t files = SL_FLAG_READ | (f->setup->options.explain ? 0 : SL_FLAG_WRITTEN);
   int status = SL_OK;
   for (uint32_t i = 0; i < f->setup->graph->file_count; i++)
     status = worse(status, enter_file_of_graph(f, f->setup->graph->files[i], "a file of the graph"));

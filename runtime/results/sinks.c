@@ -165,6 +165,7 @@ void sl_sinks_close(struct sl_sinks *sinks) {
 int sl_sinks_begin(struct sl_sinks *sinks, const struct sl_slot *slot) {
   const struct sl_setup *s = sinks->setup;
   sinks->args = slot->sink_args;
+  if (s->options.explain) return SL_OK; /* sinks are not called */
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const uint32_t n = s->graph->order[i];
     const struct sl_algorithm *a = s->graph->nodes[n].algorithm;

@@ -110,6 +110,21 @@ static int check_received(struct sl_setup *s) {
   return SL_EINVAL;
 }
 
+static int check_explain(const struct sl_setup *s) {
+  const struct sl_options *o = &s->options;
+  if (sl_diagnose_size(s->diagnostics, "sl_explain", o->explain->size, sizeof *o->explain) < 0) return SL_EINVAL;
+  if (strcmp(o->device, "cpu") != 0)
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "results are the same on all devices",
+                "decisions are explained on device cpu, not on %s", o->device);
+  else if (o->slots > 1 || o->repeat > 1)
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "decisions are explained with one slot and one pass");
+  else if (!o->explain->on_event)
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "sl_explain.on_event is NULL: nothing gets the explanations");
+  else
+    return SL_OK;
+  return SL_EINVAL;
+}
+
 int sl_options_check(struct sl_setup *s) {
   struct sl_diagnostics *d = s->diagnostics;
   const char *const *inputs = s->options.input_paths;
@@ -135,6 +150,7 @@ int sl_options_check(struct sl_setup *s) {
                 "repeated");
     return SL_EINVAL;
   }
+  if (s->options.explain && check_explain(s) < 0) return SL_EINVAL;
   if (s->options.input_ranges && !inputs) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, "name the files in input_paths", "input_ranges without input_paths");
     return SL_EINVAL;

@@ -67,6 +67,7 @@ static int open_parts(struct sl_session *sn) {
   if (status == SL_OK) status = sl_parts_open(sn);
   if (status == SL_OK) status = sl_checkpoint_open(&sn->checkpoint);
   if (status == SL_OK) status = sl_leftovers_open(&sn->files);
+  if (status == SL_OK) status = sl_explaining_open(&sn->explaining, s);
   sl_times_opened(&sn->times, SL_OPENING_PLAN);
   if (status == SL_OK) status = sl_order_open(&sn->order, s);
   if (status == SL_OK && !s->options.inspect_only) status = sl_parts_open_slots(sn);
@@ -145,9 +146,10 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   sl_observers_add(&sn->observers, &sl_times_observer, &sn->times);
   sl_observers_add(&sn->observers, &sl_traffic_observer, &sn->traffic);
   if (options->rotate) sl_observers_add(&sn->observers, &sl_rotation_observer, &sn->rotation);
-  sl_observers_add(&sn->observers, &sl_sinks_observer, &sn->sinks);
+  if (!options->explain) sl_observers_add(&sn->observers, &sl_sinks_observer, &sn->sinks);
   if (s->options.draws) sl_observers_add(&sn->observers, &sl_drawings_observer, &sn->drawings);
   sl_observers_add(&sn->observers, &sl_outputs_observer, &sn->outputs);
+  if (options->explain) sl_observers_add(&sn->observers, &sl_explaining_observer, &sn->explaining);
   if (options->checkpoint_path) sl_observers_add(&sn->observers, &sl_checkpoint_observer, &sn->checkpoint);
 }
 
@@ -197,6 +199,7 @@ void sl_session_close(struct sl_session *sn) {
   sl_report_close(&sn->report);
   sl_configurations_close(&sn->configurations);
   sl_timestamps_close(&sn->timestamps);
+  sl_explaining_close(&sn->explaining);
   sl_times_close(&sn->times);
   sl_order_close(&sn->order);
   sl_workers_free(s->workers);

@@ -14,6 +14,7 @@
 #include "execute/slot.h"
 #include "execute/source.h"
 #include "observe/energy.h"
+#include "observe/explain.h"
 #include "observe/metrics.h"
 #include "observe/summary.h"
 #include "observe/times.h"
@@ -88,6 +89,7 @@ struct sl_session {
   struct sl_times times;
   struct sl_trace trace;
   struct sl_timestamps timestamps;
+  struct sl_explaining explaining;
   struct sl_traffic traffic;
   struct sl_statistics statistics;
   struct sl_metrics metrics;

@@ -19,16 +19,22 @@ SL_ARGUMENTS(dielectron, DIELECTRON);
 
 LINE(dielectron, "pairs of electrons", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
-  if (!((pairs->leptons[i] & PARTICLE_IS_ELECTRON) && sign_is(a->sign, pairs->charge[i]) &&
-        pairs->doca[i] < a->max_doca && pairs->chi2[i] < a->max_chi2 && pairs->min_ip_chi2[i] >= a->min_ip_chi2 &&
-        pairs->min_ip_chi2[i] < a->max_ip_chi2 && VERTEX_IS_FROM_Z(a, i)))
-    return 0;
+  SL_REQUIRE_THAT("both are electrons", (pairs->leptons[i] & PARTICLE_IS_ELECTRON) != 0);
+  REQUIRE_SIGN(a, pairs, i);
+  SL_REQUIRE("DOCA", pairs->doca[i], <, a->max_doca);
+  SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], <, a->max_chi2);
+  SL_REQUIRE("smaller IP chi2", pairs->min_ip_chi2[i], >=, a->min_ip_chi2);
+  SL_REQUIRE("smaller IP chi2", pairs->min_ip_chi2[i], <, a->max_ip_chi2);
+  REQUIRE_VERTEX_FROM_Z(a, i);
   const struct vertex_children of = children_of(pairs, &a->particles, event, i);
   const float pt1 = a->particles.pt_corrected[of.first], pt2 = a->particles.pt_corrected[of.second];
-  if (!(sl_min_f32(pt1, pt2) >= a->min_child_pt && pt1 + pt2 >= a->min_sum_pt)) return 0;
+  SL_REQUIRE("smaller pt, with bremsstrahlung", sl_min_f32(pt1, pt2), >=, a->min_child_pt);
+  SL_REQUIRE("sum of pt, with bremsstrahlung", pt1 + pt2, >=, a->min_sum_pt);
   const float gain = pt1 / a->particles.pt[of.first] * (pt2 / a->particles.pt[of.second]);
   const float mass = mass_of(pairs, &a->particles, event, i, ELECTRON_MASS, ELECTRON_MASS) * sqrtf(gain);
-  return mass >= a->min_mass && mass < a->max_mass;
+  SL_REQUIRE("mass of the pair", mass, >=, a->min_mass);
+  SL_REQUIRE("mass of the pair", mass, <, a->max_mass);
+  return 1;
 }
 
 #undef SL_ARGS

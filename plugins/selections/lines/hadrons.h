@@ -22,10 +22,18 @@ SL_ARGUMENTS(two_track_mva, TWO_TRACK_MVA);
 LINE(two_track_mva, "two tracks of a heavy-hadron decay, selected by the network", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
   const uint32_t score = line_item_index(&a->events, pairs->offsets, a->scores.offsets, event, i);
-  return score != LINE_NO_ITEM && a->scores.logit[score] >= a->min_logit && pairs->doca[i] < a->max_doca &&
-         pairs->chi2[i] < a->max_chi2 && pairs->pt[i] >= a->min_pt && pairs->m_corrected[i] >= a->min_m_corrected &&
-         pairs->eta[i] >= a->min_eta && pairs->eta[i] < a->max_eta && pairs->min_pt[i] >= a->min_child_pt &&
-         pairs->min_ip_chi2[i] >= a->min_ip_chi2 && VERTEX_IS_FROM_Z(a, i);
+  SL_REQUIRE_FIRST("the network was evaluated", score != LINE_NO_ITEM);
+  SL_REQUIRE("logit of the network", a->scores.logit[score], >=, a->min_logit);
+  SL_REQUIRE("DOCA", pairs->doca[i], <, a->max_doca);
+  SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], <, a->max_chi2);
+  SL_REQUIRE("pt of the pair", pairs->pt[i], >=, a->min_pt);
+  SL_REQUIRE("corrected mass", pairs->m_corrected[i], >=, a->min_m_corrected);
+  SL_REQUIRE("eta of the flight vector", pairs->eta[i], >=, a->min_eta);
+  SL_REQUIRE("eta of the flight vector", pairs->eta[i], <, a->max_eta);
+  SL_REQUIRE("smaller pt", pairs->min_pt[i], >=, a->min_child_pt);
+  SL_REQUIRE("smaller IP chi2", pairs->min_ip_chi2[i], >=, a->min_ip_chi2);
+  REQUIRE_VERTEX_FROM_Z(a, i);
+  return 1;
 }
 
 /* -------------------------------------------------------------------------------------------- two_track_charm */
@@ -53,16 +61,23 @@ SL_ARGUMENTS(two_track_charm, TWO_TRACK_CHARM);
 
 LINE(two_track_charm, "two tracks of a charm decay, selected by the network and their mass", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
-  const float min_logit = pairs->pt[i] < a->low_pt ? a->min_logit_low_pt : a->min_logit;
   const uint32_t score = line_item_index(&a->events, pairs->offsets, a->scores.offsets, event, i);
-  if (!(score != LINE_NO_ITEM && a->scores.logit[score] >= min_logit && pairs->doca[i] < a->max_doca &&
-        pairs->chi2[i] < a->max_chi2 && pairs->min_pt[i] >= a->min_child_pt && pairs->min_p[i] >= a->min_child_p &&
-        pairs->min_ip_chi2[i] >= a->min_ip_chi2 && VERTEX_IS_FROM_Z(a, i)))
-    return 0;
+  SL_REQUIRE_FIRST("the network was evaluated", score != LINE_NO_ITEM);
+  if (pairs->pt[i] < a->low_pt)
+    SL_REQUIRE("logit of the network", a->scores.logit[score], >=, a->min_logit_low_pt);
+  else
+    SL_REQUIRE("logit of the network", a->scores.logit[score], >=, a->min_logit);
+  SL_REQUIRE("DOCA", pairs->doca[i], <, a->max_doca);
+  SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], <, a->max_chi2);
+  SL_REQUIRE("smaller pt", pairs->min_pt[i], >=, a->min_child_pt);
+  SL_REQUIRE("smaller momentum", pairs->min_p[i], >=, a->min_child_p);
+  SL_REQUIRE("smaller IP chi2", pairs->min_ip_chi2[i], >=, a->min_ip_chi2);
+  REQUIRE_VERTEX_FROM_Z(a, i);
   const float one = mass_of(pairs, &a->particles, event, i, KAON_MASS, PION_MASS);
   const float other = mass_of(pairs, &a->particles, event, i, PION_MASS, KAON_MASS);
-  return sl_min_f32(one, other) < a->max_mass ||
-         sl_min_f32(sl_abs_f32(one - D0_MASS), sl_abs_f32(other - D0_MASS)) < a->max_mass_difference;
+  SL_REQUIRE_EITHER("smaller m(K pi)", sl_min_f32(one, other), <, a->max_mass, "|m(K pi) - m(D0)|",
+                    sl_min_f32(sl_abs_f32(one - D0_MASS), sl_abs_f32(other - D0_MASS)), <, a->max_mass_difference);
+  return 1;
 }
 
 /* --------------------------------------------------------------------------------------------- two_body_decay */
@@ -91,16 +106,22 @@ SL_ARGUMENTS(two_body_decay, TWO_BODY_DECAY);
 
 LINE(two_body_decay, "decays into two particles of known masses", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
-  if (!(pairs->min_pt[i] >= a->min_child_pt && pairs->pt[i] >= a->min_pt && sign_is(a->sign, pairs->charge[i]) &&
-        pairs->doca[i] < a->max_doca && pairs->min_ip[i] >= a->min_ip && pairs->chi2[i] >= a->min_chi2 &&
-        pairs->chi2[i] < a->max_chi2 && pairs->eta[i] >= a->min_eta && pairs->eta[i] < a->max_eta &&
-        VERTEX_IS_FROM_Z(a, i)))
-    return 0;
+  SL_REQUIRE("smaller pt", pairs->min_pt[i], >=, a->min_child_pt);
+  SL_REQUIRE("pt of the pair", pairs->pt[i], >=, a->min_pt);
+  REQUIRE_SIGN(a, pairs, i);
+  SL_REQUIRE("DOCA", pairs->doca[i], <, a->max_doca);
+  SL_REQUIRE("smaller IP", pairs->min_ip[i], >=, a->min_ip);
+  SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], >=, a->min_chi2);
+  SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], <, a->max_chi2);
+  SL_REQUIRE("eta of the flight vector", pairs->eta[i], >=, a->min_eta);
+  SL_REQUIRE("eta of the flight vector", pairs->eta[i], <, a->max_eta);
+  REQUIRE_VERTEX_FROM_Z(a, i);
   const float dz = pairs->dz[i], rho = pairs->rho[i];
-  if (!(a->mass * sqrtf(dz * dz + rho * rho) >= a->min_ctau * pairs->p[i])) return 0;
+  SL_REQUIRE("mass * flight distance", a->mass * sqrtf(dz * dz + rho * rho), >=, a->min_ctau * pairs->p[i]);
   const float one = mass_of(pairs, &a->particles, event, i, a->one_mass, a->other_mass) - a->mass;
   const float other = mass_of(pairs, &a->particles, event, i, a->other_mass, a->one_mass) - a->mass;
-  return sl_min_f32(sl_abs_f32(one), sl_abs_f32(other)) < a->max_mass_difference;
+  SL_REQUIRE("|mass of the pair - mass|", sl_min_f32(sl_abs_f32(one), sl_abs_f32(other)), <, a->max_mass_difference);
+  return 1;
 }
 
 #undef SL_ARGS

@@ -1,9 +1,10 @@
 /* lines/muons.h: lines over pairs of muons. */
 #include "lines/vertices.h"
 
-static SL_DEVICE uint32_t are_muons(const struct secondary_vertices_view *pairs, uint32_t i) {
-  return (pairs->leptons[i] & PARTICLE_IS_MUON) != 0;
-}
+/* Both particles are muons, and their charges are those that the property `sign` requires. */
+#define REQUIRE_MUONS(a, pairs, i)                                                    \
+  SL_REQUIRE_THAT("both are muons", (pairs->leptons[i] & PARTICLE_IS_MUON) != 0); \
+  REQUIRE_SIGN(a, pairs, i)
 
 /* ---------------------------------------------------------------------------------------------------- dimuon */
 
@@ -27,11 +28,19 @@ SL_ARGUMENTS(dimuon, DIMUON);
 
 LINE(dimuon, "pairs of muons", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
-  return are_muons(pairs, i) && sign_is(a->sign, pairs->charge[i]) && pairs->min_pt[i] >= a->min_child_pt &&
-         pairs->min_p[i] >= a->min_child_p && pairs->min_ip_chi2[i] >= a->min_ip_chi2 &&
-         pairs->min_ip[i] >= a->min_ip && pairs->doca[i] < a->max_doca && pairs->chi2[i] > a->min_chi2 &&
-         pairs->chi2[i] < a->max_chi2 && pairs->eta[i] >= a->min_eta && pairs->eta[i] < a->max_eta &&
-         VERTEX_IS_FROM_Z(a, i) && mass_of(pairs, &a->particles, event, i, MUON_MASS, MUON_MASS) >= a->min_mass;
+  REQUIRE_MUONS(a, pairs, i);
+  SL_REQUIRE("smaller pt", pairs->min_pt[i], >=, a->min_child_pt);
+  SL_REQUIRE("smaller momentum", pairs->min_p[i], >=, a->min_child_p);
+  SL_REQUIRE("smaller IP chi2", pairs->min_ip_chi2[i], >=, a->min_ip_chi2);
+  SL_REQUIRE("smaller IP", pairs->min_ip[i], >=, a->min_ip);
+  SL_REQUIRE("DOCA", pairs->doca[i], <, a->max_doca);
+  SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], >, a->min_chi2);
+  SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], <, a->max_chi2);
+  SL_REQUIRE("eta of the flight vector", pairs->eta[i], >=, a->min_eta);
+  SL_REQUIRE("eta of the flight vector", pairs->eta[i], <, a->max_eta);
+  REQUIRE_VERTEX_FROM_Z(a, i);
+  SL_REQUIRE("mass of the pair", mass_of(pairs, &a->particles, event, i, MUON_MASS, MUON_MASS), >=, a->min_mass);
+  return 1;
 }
 
 /* ----------------------------------------------------------------------------------------------- dimuon_soft */
@@ -60,14 +69,20 @@ SL_ARGUMENTS(dimuon_soft, DIMUON_SOFT);
 LINE(dimuon_soft, "pairs of muons of low mass, far from the beam", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
   const float x = pairs->x[i], y = pairs->y[i], opening = pairs->opening[i];
-  if (!(are_muons(pairs, i) && sign_is(a->sign, pairs->charge[i]) && pairs->min_ip_chi2[i] >= a->min_ip_chi2 &&
-        x * x + y * y >= a->min_radius * a->min_radius && pairs->doca[i] < a->max_doca &&
-        pairs->chi2[i] > a->min_chi2 && pairs->z[i] >= a->min_z && pairs->z[i] < a->max_z &&
-        pairs->eta[i] >= a->min_eta && pairs->ip[i] < a->max_ip_over_dz * pairs->dz[i] &&
-        opening * (2.0f - opening) >= a->min_sin2))
-    return 0;
+  REQUIRE_MUONS(a, pairs, i);
+  SL_REQUIRE("smaller IP chi2", pairs->min_ip_chi2[i], >=, a->min_ip_chi2);
+  SL_REQUIRE("x^2 + y^2 of the pair", x * x + y * y, >=, a->min_radius * a->min_radius);
+  SL_REQUIRE("DOCA", pairs->doca[i], <, a->max_doca);
+  SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], >, a->min_chi2);
+  SL_REQUIRE("z of the pair", pairs->z[i], >=, a->min_z);
+  SL_REQUIRE("z of the pair", pairs->z[i], <, a->max_z);
+  SL_REQUIRE("eta of the flight vector", pairs->eta[i], >=, a->min_eta);
+  SL_REQUIRE("IP of the pair", pairs->ip[i], <, a->max_ip_over_dz * pairs->dz[i]);
+  SL_REQUIRE("sin^2 of the opening angle", opening * (2.0f - opening), >=, a->min_sin2);
   const float mass = mass_of(pairs, &a->particles, event, i, MUON_MASS, MUON_MASS);
-  return mass < a->max_mass && (mass < a->veto_begin || mass >= a->veto_end);
+  SL_REQUIRE("mass of the pair", mass, <, a->max_mass);
+  SL_REQUIRE_EITHER("mass of the pair", mass, <, a->veto_begin, "mass of the pair", mass, >=, a->veto_end);
+  return 1;
 }
 
 /* ---------------------------------------------------------------------------------------------- dimuon_no_ip */
@@ -91,14 +106,21 @@ SL_ARGUMENTS(dimuon_no_ip, DIMUON_NO_IP);
 
 LINE(dimuon_no_ip, "pairs of muons without requirements on impact parameters", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
-  if (!(are_muons(pairs, i) && sign_is(a->sign, pairs->charge[i]) && pairs->min_p[i] >= a->min_child_p &&
-        pairs->pt[i] >= a->min_pt && pairs->doca[i] < a->max_doca && pairs->chi2[i] > a->min_chi2 &&
-        pairs->chi2[i] < a->max_chi2 && pairs->z[i] >= a->min_z))
-    return 0;
+  REQUIRE_MUONS(a, pairs, i);
+  SL_REQUIRE("smaller momentum", pairs->min_p[i], >=, a->min_child_p);
+  SL_REQUIRE("pt of the pair", pairs->pt[i], >=, a->min_pt);
+  SL_REQUIRE("DOCA", pairs->doca[i], <, a->max_doca);
+  SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], >, a->min_chi2);
+  SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], <, a->max_chi2);
+  SL_REQUIRE("z of the pair", pairs->z[i], >=, a->min_z);
   const struct vertex_children of = children_of(pairs, &a->particles, event, i);
   const float *pt = a->particles.pt, *fit = a->particles.chi2_ndof;
-  return pt[of.first] * pt[of.second] >= a->min_pt_product && fit[of.first] > a->min_chi2_ndof &&
-         fit[of.second] > a->min_chi2_ndof && fit[of.first] < a->max_chi2_ndof && fit[of.second] < a->max_chi2_ndof;
+  SL_REQUIRE("product of both pt", pt[of.first] * pt[of.second], >=, a->min_pt_product);
+  SL_REQUIRE("chi2/ndof of the first track", fit[of.first], >, a->min_chi2_ndof);
+  SL_REQUIRE("chi2/ndof of the second track", fit[of.second], >, a->min_chi2_ndof);
+  SL_REQUIRE("chi2/ndof of the first track", fit[of.first], <, a->max_chi2_ndof);
+  SL_REQUIRE("chi2/ndof of the second track", fit[of.second], <, a->max_chi2_ndof);
+  return 1;
 }
 
 /* ------------------------------------------------------------------------------------------------- drell_yan */
@@ -121,14 +143,19 @@ SL_ARGUMENTS(drell_yan, DRELL_YAN);
 
 LINE(drell_yan, "pairs of muons of high mass, from the Drell-Yan process", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
-  if (!(are_muons(pairs, i) && sign_is(a->sign, pairs->charge[i]) && pairs->min_pt[i] >= a->min_child_pt &&
-        pairs->min_p[i] >= a->min_child_p && pairs->doca[i] < a->max_doca && pairs->chi2[i] < a->max_chi2 &&
-        pairs->vertex_z[i] >= a->min_vertex_z))
-    return 0;
+  REQUIRE_MUONS(a, pairs, i);
+  SL_REQUIRE("smaller pt", pairs->min_pt[i], >=, a->min_child_pt);
+  SL_REQUIRE("smaller momentum", pairs->min_p[i], >=, a->min_child_p);
+  SL_REQUIRE("DOCA", pairs->doca[i], <, a->max_doca);
+  SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], <, a->max_chi2);
+  SL_REQUIRE("z of the primary vertex", pairs->vertex_z[i], >=, a->min_vertex_z);
   const struct vertex_children of = children_of(pairs, &a->particles, event, i);
   const float mass = mass_of(pairs, &a->particles, event, i, MUON_MASS, MUON_MASS);
-  return a->particles.eta[of.first] < a->max_child_eta && a->particles.eta[of.second] < a->max_child_eta &&
-         mass >= a->min_mass && mass < a->max_mass;
+  SL_REQUIRE("eta of the first muon", a->particles.eta[of.first], <, a->max_child_eta);
+  SL_REQUIRE("eta of the second muon", a->particles.eta[of.second], <, a->max_child_eta);
+  SL_REQUIRE("mass of the pair", mass, >=, a->min_mass);
+  SL_REQUIRE("mass of the pair", mass, <, a->max_mass);
+  return 1;
 }
 
 #undef SL_ARGS

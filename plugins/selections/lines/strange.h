@@ -20,12 +20,17 @@ SL_ARGUMENTS(ks_to_pipi, KS_TO_PIPI);
 
 LINE(ks_to_pipi, "Ks that decay into two pions", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
-  if (!(pairs->min_ip_chi2[i] >= a->min_ip_chi2 && pairs->ip[i] < a->max_ip && pairs->chi2[i] < a->max_chi2 &&
-        (!a->muons || (pairs->leptons[i] & PARTICLE_IS_MUON)) && pairs->min_p[i] >= a->min_child_p &&
-        sign_is(a->sign, pairs->charge[i]) && VERTEX_IS_FROM_Z(a, i)))
-    return 0;
+  SL_REQUIRE("smaller IP chi2", pairs->min_ip_chi2[i], >=, a->min_ip_chi2);
+  SL_REQUIRE("IP of the pair", pairs->ip[i], <, a->max_ip);
+  SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], <, a->max_chi2);
+  SL_REQUIRE_THAT("both are muons, or muons is false", !a->muons || (pairs->leptons[i] & PARTICLE_IS_MUON));
+  SL_REQUIRE("smaller momentum", pairs->min_p[i], >=, a->min_child_p);
+  REQUIRE_SIGN(a, pairs, i);
+  REQUIRE_VERTEX_FROM_Z(a, i);
   const float mass = mass_of(pairs, &a->particles, event, i, PION_MASS, PION_MASS);
-  return mass >= a->min_mass && mass < a->max_mass;
+  SL_REQUIRE("mass as two pions", mass, >=, a->min_mass);
+  SL_REQUIRE("mass as two pions", mass, <, a->max_mass);
+  return 1;
 }
 
 /* ---------------------------------------------------------------------------------------------- two_track_ks */
@@ -43,8 +48,9 @@ SL_ARGUMENTS(two_track_ks, TWO_TRACK_KS);
 KS_FUNCTION(two_track_ks_is_ks, struct two_track_ks_args)
 
 LINE(two_track_ks, "Ks of high pt that decay into two pions", secondary_vertices) {
-  return a->candidates.chi2[i] >= a->min_chi2 && VERTEX_IS_FROM_Z(a, i) &&
-         two_track_ks_is_ks(a, &a->candidates, event, i);
+  SL_REQUIRE("chi2 of the vertex", a->candidates.chi2[i], >=, a->min_chi2);
+  REQUIRE_VERTEX_FROM_Z(a, i);
+  return two_track_ks_is_ks(a, &a->candidates, event, i, explanation);
 }
 
 /* --------------------------------------------------------------------------------------------- lambda_to_ppi */
@@ -75,25 +81,38 @@ LINE(two_track_ks, "Ks of high pt that decay into two pions", secondary_vertices
 SL_ARGUMENTS(lambda_to_ppi, LAMBDA_TO_PPI);
 
 /* Requirements for the pair; those for proton and pion follow in the line. */
-static SL_DEVICE uint32_t is_lambda_vertex(const struct lambda_to_ppi_args *a, uint32_t i) {
+static LINE_INLINE_ uint32_t is_lambda_vertex(const struct lambda_to_ppi_args *a, uint32_t i,
+                                              struct sl_explanation *explanation) {
   const struct secondary_vertices_view *pairs = &a->candidates;
-  return pairs->dira[i] >= a->min_dira && pairs->fd_chi2[i] >= a->min_fd_chi2 && pairs->rho[i] >= a->min_rho &&
-         pairs->dz[i] >= a->min_dz && pairs->z[i] >= a->min_z && pairs->z[i] < a->max_z &&
-         pairs->chi2[i] < a->max_chi2 && pairs->doca[i] < a->max_doca && pairs->pt[i] >= a->min_pt &&
-         sign_is(a->sign, pairs->charge[i]);
+  SL_REQUIRE("DIRA", pairs->dira[i], >=, a->min_dira);
+  SL_REQUIRE("chi2 of the flight distance", pairs->fd_chi2[i], >=, a->min_fd_chi2);
+  SL_REQUIRE("transverse flight distance", pairs->rho[i], >=, a->min_rho);
+  SL_REQUIRE("flight distance in z", pairs->dz[i], >=, a->min_dz);
+  SL_REQUIRE("z of the pair", pairs->z[i], >=, a->min_z);
+  SL_REQUIRE("z of the pair", pairs->z[i], <, a->max_z);
+  SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], <, a->max_chi2);
+  SL_REQUIRE("DOCA", pairs->doca[i], <, a->max_doca);
+  SL_REQUIRE("pt of the pair", pairs->pt[i], >=, a->min_pt);
+  REQUIRE_SIGN(a, pairs, i);
+  return 1;
 }
 
 LINE(lambda_to_ppi, "Lambdas that decay into a proton and a pion", secondary_vertices) {
   const struct particles_view *particles = &a->particles;
-  if (!is_lambda_vertex(a, i)) return 0;
+  if (!is_lambda_vertex(a, i, explanation)) return 0;
   const struct vertex_children of = children_of(&a->candidates, particles, event, i);
   const uint32_t first_is_proton = particles->p[of.first] >= particles->p[of.second];
   const uint32_t proton = first_is_proton ? of.first : of.second, pion = first_is_proton ? of.second : of.first;
-  return particles->pt[proton] >= a->min_proton_pt && particles->ip_chi2[proton] >= a->min_proton_ip_chi2 &&
-         particles->ip[proton] >= a->min_proton_ip && particles->pt[pion] >= a->min_pion_pt &&
-         particles->ip_chi2[pion] >= a->min_pion_ip_chi2 && particles->ip[pion] >= a->min_pion_ip &&
-         selections_mass(particles->p[proton], PROTON_MASS, particles->p[pion], PION_MASS, a->candidates.opening[i]) <
-             a->max_mass;
+  SL_REQUIRE("pt of the proton", particles->pt[proton], >=, a->min_proton_pt);
+  SL_REQUIRE("IP chi2 of the proton", particles->ip_chi2[proton], >=, a->min_proton_ip_chi2);
+  SL_REQUIRE("IP of the proton", particles->ip[proton], >=, a->min_proton_ip);
+  SL_REQUIRE("pt of the pion", particles->pt[pion], >=, a->min_pion_pt);
+  SL_REQUIRE("IP chi2 of the pion", particles->ip_chi2[pion], >=, a->min_pion_ip_chi2);
+  SL_REQUIRE("IP of the pion", particles->ip[pion], >=, a->min_pion_ip);
+  SL_REQUIRE("mass as proton and pion",
+             selections_mass(particles->p[proton], PROTON_MASS, particles->p[pion], PION_MASS, a->candidates.opening[i]),
+             <, a->max_mass);
+  return 1;
 }
 
 #undef SL_ARGS

@@ -16,7 +16,7 @@
 #include <sluice/plugin.h>
 
 /* Limits, and the operations in bits 0..7. */
-enum { WHERE_WORDS_MAX = 512, WHERE_STACK_MAX = 8 };
+enum { WHERE_WORDS_MAX = 512, WHERE_STACK_MAX = 8, WHERE_TEXT_MAX = 65535 };
 enum {
   WHERE_LOAD, /* result = operand */
   WHERE_ADD,
@@ -71,6 +71,11 @@ enum {
 struct where_program {
   uint64_t words[WHERE_WORDS_MAX];
   uint32_t count;
+  struct where_comparison {
+    uint32_t word;                                  /* its instruction */
+    uint32_t left_at, left_end, right_at, right_end; /* bytes of its operands in the expression */
+  } comparisons[WHERE_WORDS_MAX];
+  uint32_t comparison_count;
 };
 
 /* Names that an expression may use: `prefix` followed by a field of the collection with one value per item (or per
@@ -106,7 +111,9 @@ int where_compile(const char *text, const void *args, const struct where_languag
                   struct where_program *program, struct where_fault *fault);
 /* An SL_CHECK: reports errors and warnings of the property `where`. */
 int where_check(const struct sl_services *s, const char *text, const void *args, const struct where_language *language);
-/* An SL_PREPARE: fills the table `program`; *count: its number of words. */
+/* An SL_PREPARE: fills the table `program`; *count: number of words of the program. For explanations the table also has,
+ * after the program, the number of comparisons and the bytes of the expression, each in 32 bits of a word; two words for
+ * each comparison: its instruction, and the ends of its operands in 16 bits each; the bytes of the expression. */
 int where_prepare(const struct sl_services *s, const char *text, const struct where_language *language,
                   uint32_t *count);
 /* Finds the name nearest to `word` (`length` bytes) in edit distance among the names that are offered one by one. The

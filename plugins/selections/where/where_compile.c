@@ -331,8 +331,12 @@ static struct where_value read_expression(struct where_compiler *c) {
 int where_compile(const char *text, const void *args, const struct where_language *language,
                   struct where_program *program, struct where_fault *fault) {
   struct where_compiler c = {text, args, language, program, fault, {WHERE_END, 0, 0}, 0, 0, 0, UINT32_MAX, 0};
-  program->count = 0;
+  program->count = program->comparison_count = 0;
   *fault = (struct where_fault){.at = 0};
+  if (strlen(text) > WHERE_TEXT_MAX) {
+    where_fail(&c, WHERE_TEXT_MAX, "the expression is too long: it has more than %d bytes", WHERE_TEXT_MAX);
+    return SL_EINVAL;
+  }
   where_next(&c);
   if (c.token.kind == WHERE_END) return SL_OK;
   const struct where_value value = read_expression(&c);
@@ -363,8 +367,19 @@ int where_prepare(const struct sl_services *s, const char *text, const struct wh
   const int status = where_compile(text, NULL, language, &program, &fault);
   *count = program.count;
   if (status < 0) return status; /* where_check has reported the error */
-  uint64_t *words = (uint64_t *)s->make_table(s->context, "program", program.count);
+  const uint32_t bytes = (uint32_t)strlen(text), texts = (bytes + 7) / 8;
+  const uint64_t size = program.count + 1 + 2 * (uint64_t)program.comparison_count + texts;
+  uint64_t *words = (uint64_t *)s->make_table(s->context, "program", size);
   if (!words) return SL_ENOMEM;
+  memset(words, 0, size * sizeof *words);
   memcpy(words, program.words, program.count * sizeof *words);
+  words += program.count;
+  *words++ = program.comparison_count | (uint64_t)bytes << 32;
+  for (uint32_t i = 0; i < program.comparison_count; i++) {
+    const struct where_comparison *c = &program.comparisons[i];
+    *words++ = c->word;
+    *words++ = c->left_at | (uint64_t)c->left_end << 16 | (uint64_t)c->right_at << 32 | (uint64_t)c->right_end << 48;
+  }
+  memcpy(words, text, bytes);
   return SL_OK;
 }

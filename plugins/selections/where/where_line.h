@@ -7,7 +7,7 @@
 #include "pv/event_model.h"
 #include "selections/line.h"
 #include "velo/event_model.h"
-#include "where_machine.h"
+#include "where_explain.h"
 
 /* Arguments after LINE_OVER. */
 #define WHERE_COMMON(M)                                                                                              \
@@ -45,6 +45,12 @@
   }                                                                                                           \
   LINE_WITH(name, doc, over, name##_check_, name##_compile_)
 /* `children`: a struct where_children *, or NULL. */
+#ifdef SL_TARGET_CPU
+#define WHERE_EVALUATE(children)                                                           \
+  (explanation ? where_explain(a->program, a->words, a, children, event, i, explanation)   \
+               : where_evaluate(a->program, a->words, a, children, event, i))
+#else
 #define WHERE_EVALUATE(children) where_evaluate(a->program, a->words, a, children, event, i)
+#endif
 
 #endif

@@ -186,35 +186,48 @@ static SL_DEVICE float where_result(uint32_t operation, float left, float right)
   }
 }
 
-/* Runs a program; returns 1 or 0. The compiler guarantees that jumps go forward and that the stack does not overflow.
- */
+/* State of the machine. */
+struct where_state {
+  float result, stack[WHERE_STACK_MAX];
+  uint32_t depth, at; /* at: the next word */
+};
+
+/* Runs the instruction at m->at, without its jump. The compiler guarantees that the stack does not overflow. */
+static SL_DEVICE void where_step(const struct where_subject *s, const uint64_t *program, struct where_state *m) {
+  const uint64_t word = program[m->at++];
+  const uint32_t operation = (uint32_t)word & WHERE_8_BITS;
+  const uint32_t operand = (uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS;
+  if (operation == WHERE_PUSH) {
+    m->stack[m->depth++] = m->result;
+  } else if (operation == WHERE_MASS) {
+    m->result = where_mass(s, word, program[m->at++]);
+  } else if (operand == WHERE_STACK) {
+    m->result = where_result(operation, m->stack[--m->depth], m->result);
+  } else if (operation == WHERE_INTEGERS) {
+    const uint32_t right = m->at + where_integer_words(program[m->at]);
+    m->result = where_integers(s, (uint32_t)(word >> WHERE_CONSTANT_SHIFT), program + m->at, program + right);
+    m->at = right + where_integer_words(program[right]);
+  } else {
+    const float right = operand == WHERE_NO_OPERAND ? 0.0f : where_operand(s, operand, word);
+    m->result = where_result(operation, m->result, right);
+  }
+}
+
+/* Runs a program; returns 1 or 0. The compiler guarantees that jumps go forward. */
 static SL_DEVICE uint32_t where_evaluate(const uint64_t *program, uint32_t words, const void *args,
                                          const struct where_children *children, uint32_t event, uint32_t item) {
-  const struct where_subject subject = {args, children, event, item}, *s = &subject;
-  float result = 1.0f, stack[WHERE_STACK_MAX];
-  uint32_t depth = 0, at = 0;
-  while (at < words) {
-    const uint64_t word = program[at++];
-    const uint32_t operation = (uint32_t)word & WHERE_8_BITS;
-    const uint32_t operand = (uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS;
+  const struct where_subject subject = {args, children, event, item};
+  struct where_state m;
+  m.result = 1.0f;
+  m.depth = m.at = 0;
+  while (m.at < words) {
+    const uint64_t word = program[m.at];
     const uint32_t jump = (uint32_t)word >> WHERE_JUMP_SHIFT & WHERE_4_BITS;
-    if (operation == WHERE_PUSH) {
-      stack[depth++] = result;
-    } else if (operation == WHERE_MASS) {
-      result = where_mass(s, word, program[at++]);
-    } else if (operand == WHERE_STACK) {
-      result = where_result(operation, stack[--depth], result);
-    } else if (operation == WHERE_INTEGERS) {
-      const uint32_t right = at + where_integer_words(program[at]);
-      result = where_integers(s, (uint32_t)(word >> WHERE_CONSTANT_SHIFT), program + at, program + right);
-      at = right + where_integer_words(program[right]);
-    } else {
-      const float right = operand == WHERE_NO_OPERAND ? 0.0f : where_operand(s, operand, word);
-      result = where_result(operation, result, right);
-    }
-    if (jump != WHERE_NO_JUMP && (jump == WHERE_IF_TRUE) == (result != 0.0f)) at = (uint32_t)word >> WHERE_TARGET_SHIFT;
+    where_step(&subject, program, &m);
+    if (jump != WHERE_NO_JUMP && (jump == WHERE_IF_TRUE) == (m.result != 0.0f))
+      m.at = (uint32_t)word >> WHERE_TARGET_SHIFT;
   }
-  return result != 0.0f ? 1u : 0u;
+  return m.result != 0.0f ? 1u : 0u;
 }
 
 #endif

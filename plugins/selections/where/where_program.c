@@ -221,6 +221,13 @@ static void compare(struct where_compiler *c, struct where_value *left, struct w
   emit_operation(c, left, right, operation);
 }
 
+static void note_comparison(struct where_compiler *c, const struct where_value *left, const struct where_value *right) {
+  struct where_program *p = c->program;
+  if (c->failed) return;
+  p->comparisons[p->comparison_count++] =
+      (struct where_comparison){c->last, left->at, left->end, right->at, right->end};
+}
+
 /* ---------------------------------------------------------------------------------------------- operations */
 
 struct where_value where_binary(struct where_compiler *c, struct where_value left, struct where_value right,
@@ -238,6 +245,7 @@ struct where_value where_binary(struct where_compiler *c, struct where_value lef
   if (operation >= WHERE_LESS && operation <= WHERE_HAS) {
     left.type = WHERE_CONDITION;
     compare(c, &left, &right, operation);
+    note_comparison(c, &left, &right);
   } else {
     const struct where_unit unit = result.unit;
     result = arithmetic(c, &left, &right, operation);

@@ -6,7 +6,7 @@
  * (constants), or the source and sink functions.
  *
  * Parts: collections.h (data passed between algorithms), members.h (how an algorithm declares its arguments),
- * services.h (functions that the runtime provides), host.h (sources and sinks). Functions for kernels are in kernel.h.
+ * services.h (functions that the runtime provides), host.h (sources and sinks), explain.h (requirements). Functions for kernels are in kernel.h.
  *
  * Everything reachable from `sluice_plugin` is frozen by SL_ABI_VERSION. The headers compile as C11, C++20 and CUDA
  * C++. Rationale: with tables instead of registration calls, `list`, `describe`, `schema` and the planner need no
@@ -15,6 +15,7 @@
 #ifndef SLUICE_PLUGIN_H
 #define SLUICE_PLUGIN_H
 
+#include <sluice/explain.h>
 #include <sluice/host.h>
 
 #ifdef __cplusplus
@@ -22,7 +23,7 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION  13u
+#define SL_ABI_VERSION  14u
 
 /* ------------------------------------------------------------------------------------------------ members */
 
@@ -211,6 +212,10 @@ struct sl_algorithm {
    * memory. */
   const char *family;
   int (*run_family)(const struct sl_launch *l, const void *host_args, const void *args, uint32_t count);
+  /* Kernels on target cpu: explains what the node decided for an event of its list, for `sluice explain` (explain.h).
+   * Called on the host after `run` of the slice, with its args, before memory is reused; changes nothing that they
+   * point to. Returns 1 if the event or one of its candidates is accepted, and 0 if not. */
+  uint32_t (*explain)(struct sl_explanation *explanation, const void *args, uint32_t event);
 };
 
 /* A former name of an algorithm of this plugin: the error about an unknown algorithm suggests the present name. */
@@ -237,7 +242,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 72, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event_error) == 16, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 152, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 160, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_former_name) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 72, "frozen by the ABI");
 

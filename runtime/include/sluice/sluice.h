@@ -92,6 +92,58 @@ SL_API const char *sl_server_url(const struct sl_server *server);
 /* Stops. A session that uses it must be closed. NULL: does nothing. */
 SL_API void sl_server_free(struct sl_server *server);
 
+/* -------------------------------------------------------------------------------------------- explanations */
+
+/* Why events were accepted or not: the requirements of the nodes that declare them (sluice/explain.h), with values and
+ * limits, on device "cpu". All structs and texts are borrowed until on_event returns. */
+struct sl_explained_row {
+  struct sl_requirement requirement; /* limit_name: name of a property, text of a limit in an expression, or NULL */
+  const char *unit, *doc;            /* of the property; NULL: the limit is no property */
+};
+struct sl_explained_candidate {
+  uint32_t index, is_accepted; /* index in the event */
+  uint32_t unmet, row_count;   /* requirements that are not met; UINT32_MAX: rejected, but its algorithm declares none */
+  const struct sl_explained_row *rows;
+};
+struct sl_explained_node {
+  const char *name, *algorithm;
+  const char *candidates; /* node that makes the candidates, or NULL: the node decides whole events */
+  uint32_t has_run;       /* 0: the event is on none of the needed lists; all counts are 0 then */
+  uint32_t is_accepted;
+  uint32_t total, accepted; /* candidates of the event, and accepted ones */
+  uint32_t candidate_count; /* the best one, if there is any, or all: fewest requirements that are not met */
+  uint32_t row_count, unmet; /* requirements for the event, after those for candidates */
+  const struct sl_explained_candidate *at;
+  const struct sl_explained_row *rows;
+  const char *const *missing; /* event lists of the node that do not contain the event; NULL-terminated */
+};
+struct sl_explained_list {
+  const char *name; /* node, or NODE.PORT */
+  uint32_t has_event, reserved;
+};
+struct sl_explained_event {
+  const struct sl_event *event;
+  const char *error_node, *error; /* NULL: the event has no error; otherwise the nodes are those that ran before */
+  const struct sl_explained_node *nodes;
+  const struct sl_explained_list *lists;
+  uint32_t node_count, list_count; /* nodes in order of the graph's file; lists in order of execution */
+};
+struct sl_event_id {
+  uint64_t number;
+  uint32_t run, any_run; /* any_run 1: the event of this number in any run */
+};
+struct sl_explain {
+  uint32_t size;           /* sizeof(struct sl_explain) */
+  uint32_t all_candidates; /* 0: the best candidate of each node */
+  const struct sl_event_id *events;
+  uint64_t event_count;     /* 0: all events */
+  const char *const *nodes; /* NULL-terminated names; NULL: all nodes that declare requirements */
+  /* Called for each of these events, in input order, one call at a time. A nonzero return value ends the run, which
+   * returns it. */
+  int (*on_event)(void *context, const struct sl_explained_event *event);
+  void *context;
+};
+
 /* ------------------------------------------------------------------------------------------------- session */
 
 /* All pointers are borrowed until sl_session_close. Initialise with sl_options_default(). */
@@ -171,6 +223,8 @@ struct sl_options {
   struct sl_follow *follow; /* files of a folder, in place of input_paths; for one session at a time, after
                              * sl_follow_wait has returned 1 */
   struct sl_server *server; /* shows the run; for one session at a time. NULL: none */
+  /* Explains events. Only on device "cpu", with one slot and without repeats; sinks are not called. NULL: none */
+  const struct sl_explain *explain;
 };
 /* New memory plans, when budgets overflow or when much of the arena is unused. Results do not depend on them. */
 enum {

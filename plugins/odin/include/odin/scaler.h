@@ -49,16 +49,21 @@ static inline SL_UNUSED struct odin_scaler odin_scaler_of(uint32_t seed, float f
   return scaler;
 }
 
-/* 1 if the event passes, else 0; reads run, event_number and gps_time. */
-SL_MATH_FUNCTION uint32_t odin_scaler_passes(const struct odin_scaler *scaler, const struct odin_events_view *odin,
-                                             uint32_t event) {
+/* The pseudo-random number of an event, below 2^32; reads run, event_number and gps_time. */
+SL_MATH_FUNCTION uint32_t odin_scaler_value(const struct odin_scaler *scaler, const struct odin_events_view *odin,
+                                            uint32_t event) {
   const uint64_t gps_time = odin->gps_time[event], number = odin->event_number[event];
   uint32_t value = odin_mix(scaler->seed, (uint32_t)gps_time);
   value = odin_mix(value, (uint32_t)(gps_time >> 32));
   value = odin_mix(value, odin->run[event]);
   value = odin_mix(value, (uint32_t)number);
-  value = odin_mix(value, (uint32_t)(number >> 32));
-  return value < scaler->threshold ? 1u : 0u;
+  return odin_mix(value, (uint32_t)(number >> 32));
+}
+
+/* 1 if the event passes, else 0. */
+SL_MATH_FUNCTION uint32_t odin_scaler_passes(const struct odin_scaler *scaler, const struct odin_events_view *odin,
+                                             uint32_t event) {
+  return odin_scaler_value(scaler, odin, event) < scaler->threshold ? 1u : 0u;
 }
 
 #endif
