@@ -63,5 +63,4 @@ static int run(const struct sl_launch *l, const struct filter_args *a) {
   return status == SL_OK ? SL_LAUNCH(l, list_events, SL_PER_EVENT, *a) : status;
 }
 
-SL_ALGORITHM(filter, "selects events by the values of any field", 64, run,
-             SL_EXPLAIN(filter_explain_));
+SL_ALGORITHM(filter, "selects events by the values of any field", 64, run, SL_EXPLAIN(filter_explain_));

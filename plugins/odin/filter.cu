@@ -40,8 +40,7 @@ static SL_DEVICE uint32_t passes(const struct filter_args *a, uint32_t event, st
   SL_REQUIRE_THAT("event type is in event_types",
                   a->event_types == 0 || (a->odin.event_type[event] & a->event_types) != 0);
   SL_EXPLAIN_VALUE("crossing type", a->odin.crossing_type[event]);
-  SL_REQUIRE_THAT("crossing type is in crossing_types",
-                  (a->crossing_types >> a->odin.crossing_type[event] & 1u) != 0);
+  SL_REQUIRE_THAT("crossing type is in crossing_types", (a->crossing_types >> a->odin.crossing_type[event] & 1u) != 0);
   SL_EXPLAIN_VALUE("trigger type", a->odin.trigger_type[event]);
   SL_REQUIRE_THAT("trigger type is in trigger_types", (a->trigger_types >> a->odin.trigger_type[event] & 1u) != 0);
   SL_EXPLAIN_VALUE("error bits", a->odin.error_bits[event]);

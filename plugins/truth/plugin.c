@@ -16,6 +16,7 @@ SL_DECLARE(selection_check);
 SL_DECLARE(ut_check);
 SL_DECLARE(velo_check);
 #endif
+SL_DECLARE(lost_tracks);
 SL_DECLARE(match_long);
 SL_DECLARE(match_seeds);
 SL_DECLARE(match_ut);
@@ -29,8 +30,8 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(scifi_check),    SL_ENTRY(seed_check),     SL_ENTRY(selection_check), SL_ENTRY(ut_check),
     SL_ENTRY(velo_check),
 #endif
-    SL_ENTRY(match_long),     SL_ENTRY(match_seeds),    SL_ENTRY(match_ut),        SL_ENTRY(match_velo),
-    SL_ENTRY(particles),
+    SL_ENTRY(lost_tracks),    SL_ENTRY(match_long),     SL_ENTRY(match_seeds),     SL_ENTRY(match_ut),
+    SL_ENTRY(match_velo),     SL_ENTRY(particles),
 };
 
 SL_PLUGIN("truth", SLUICE_VERSION, "comparison with Monte-Carlo truth, and the truth as collections");

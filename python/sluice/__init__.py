@@ -26,6 +26,7 @@ from .errors import (
     StaleViewWarning,
     StateError,
 )
+from .explanation import Explanation
 from .feed import Feed
 from .follow import Follow
 from .graph import Graph, Node, Port, describe
@@ -50,6 +51,7 @@ __all__ = [
     "EventList",
     "Events",
     "ExpiredError",
+    "Explanation",
     "Feed",
     "Field",
     "Finding",

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 COUNTED = (1 << 64) - 1  # SL_FEED_COUNTED
-ABI_VERSION = 13  # SL_ABI_VERSION
+ABI_VERSION = 14  # SL_ABI_VERSION
 
 ERRORS = {
     -1: "SL_ENOMEM",
@@ -40,6 +40,7 @@ PER_SLICE, PER_EVENT, OFFSETS, PER_ITEM, ITEM_OFFSETS, PER_SUBITEM, BYTES, ARRAY
 BATCH_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, c_void_p, c_void_p)
 DIGEST_CALLBACK = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_void_p, c_uint64)
 PROGRESS_CALLBACK = ctypes.CFUNCTYPE(None, c_void_p, c_uint64, c_uint64, c_uint64, c_double)
+EXPLAIN_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, c_void_p, c_void_p)
 RELEASE_CALLBACK = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 
 
@@ -106,6 +107,7 @@ class Options(ctypes.Structure):
         ("draws", c_uint32),
         ("follow", c_void_p),
         ("server", c_void_p),
+        ("explain", c_void_p),
     ]
 
 
@@ -345,6 +347,79 @@ class Reload(ctypes.Structure):
     ]
 
 
+class Requirement(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("comparison", c_char_p),
+        ("limit_name", c_char_p),
+        ("value", c_double),
+        ("limit", c_double),
+        ("is_met", c_uint32),
+        ("role", c_uint32),
+    ]
+
+
+class ExplainedRow(ctypes.Structure):
+    _fields_ = [("requirement", Requirement), ("unit", c_char_p), ("doc", c_char_p)]
+
+
+class ExplainedCandidate(ctypes.Structure):
+    _fields_ = [
+        ("index", c_uint32),
+        ("is_accepted", c_uint32),
+        ("unmet", c_uint32),
+        ("row_count", c_uint32),
+        ("rows", c_void_p),
+    ]
+
+
+class ExplainedNode(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("algorithm", c_char_p),
+        ("candidates", c_char_p),
+        ("has_run", c_uint32),
+        ("is_accepted", c_uint32),
+        ("total", c_uint32),
+        ("accepted", c_uint32),
+        ("candidate_count", c_uint32),
+        ("row_count", c_uint32),
+        ("unmet", c_uint32),
+        ("reserved", c_uint32),
+        ("at", c_void_p),
+        ("rows", c_void_p),
+        ("missing", c_void_p),
+    ]
+
+
+class ExplainedEvent(ctypes.Structure):
+    _fields_ = [
+        ("event", c_void_p),
+        ("error_node", c_char_p),
+        ("error", c_char_p),
+        ("nodes", c_void_p),
+        ("lists", c_void_p),
+        ("node_count", c_uint32),
+        ("list_count", c_uint32),
+    ]
+
+
+class EventId(ctypes.Structure):
+    _fields_ = [("number", c_uint64), ("run", c_uint32), ("any_run", c_uint32)]
+
+
+class Explain(ctypes.Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("all_candidates", c_uint32),
+        ("events", c_void_p),
+        ("event_count", c_uint64),
+        ("nodes", c_void_p),
+        ("on_event", EXPLAIN_CALLBACK),
+        ("context", c_void_p),
+    ]
+
+
 MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_reload": Reload,
     "sl_diagnostic": Diagnostic,
@@ -369,6 +444,13 @@ MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_feed_event": FeedEvent,
     "sl_follow_options": FollowOptions,
     "sl_server_options": ServerOptions,
+    "sl_requirement": Requirement,
+    "sl_explained_row": ExplainedRow,
+    "sl_explained_candidate": ExplainedCandidate,
+    "sl_explained_node": ExplainedNode,
+    "sl_explained_event": ExplainedEvent,
+    "sl_event_id": EventId,
+    "sl_explain": Explain,
 }
 
 S = TypeVar("S", bound=ctypes.Structure)

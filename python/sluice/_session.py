@@ -100,6 +100,7 @@ class Session:
         on_batch: Callable[[int], int] | None = None,
         on_progress: Callable[[int, int, int, float], None] | None = None,
         feed: Queue | None = None,
+        explain: _abi.Explain | None = None,
     ) -> None:
         self._pid = os.getpid()
         self._pointer = c_void_p()
@@ -115,6 +116,10 @@ class Session:
             options.on_progress = _abi.PROGRESS_CALLBACK(lambda _, *numbers: report_progress(*numbers))
         if feed is not None:
             options.feed = feed.pointer
+        if explain is not None:
+            options.explain = ctypes.addressof(explain)
+            options.output_is_optional = 1
+            self._kept.append(explain)
         self._kept += [options, feed]
         self._folder = settings.folder
         self.url: str | None = None

@@ -22,6 +22,7 @@ from ._library import Diagnostics, library, text_of
 from ._session import Session, Settings
 from .arrays import Arrays
 from .errors import Error, GraphError, SluiceWarning, failure, warn
+from .explanation import Explanation, explain
 from .feed import Feed
 from .follow import Follow
 from .parts import files_of, from_here, input_from_here
@@ -465,6 +466,32 @@ class Graph:
         )
         run: Run = self._open(settings, lambda s: Run(s, progress, warn, on_batch, source, entries_max))
         return run
+
+    def explain(
+        self,
+        files: Paths | None = None,
+        *,
+        events: Iterable[tuple[int, int]] | None = None,
+        lines: Iterable[str] | None = None,
+        all_candidates: bool = False,
+        n: int | None = None,
+        slice_events: int | None = None,
+    ) -> Explanation:
+        """Why events were accepted or rejected: runs the graph on the CPU and returns tables of decisions and of
+        requirements with values and limits; see Explanation. Sinks of the graph are not called.
+
+        files, n, slice_events: as for run(). events: pairs of run and event number; None: all events. The run ends after the
+        last one. lines: names of nodes; None: all nodes that declare requirements. all_candidates: requirements of all
+        candidates, not only of the best one. GraphError if the graph, a node or a file is refused; RunError if the run
+        fails; Error if the input has no such event.
+        """
+        settings = Settings(
+            input_paths=None if files is None else [input_from_here(file) for file in files_of(files)],
+            events=_abi.count_or_default("n", n, 64),
+            slice_events=_abi.count_or_default("slice_events", slice_events, 32),
+        )
+        result: Explanation = self._open(settings, lambda s: explain(s, events, lines, all_candidates))
+        return result
 
     def feed(
         self, *, arrays: bool = False, on_release: Callable[[Entry], None] | None = None, **options: Any

@@ -77,7 +77,8 @@ const struct cli_command cli_commands[] = {
      "explain why events were accepted or not: requirements with values and limits", cli_explain,
      "Runs the graph on the CPU and prints, for each node that declares requirements (selection lines, event cuts),\n"
      "its decision and the first requirement that the best candidate does not meet. The best candidate has the\n"
-     "fewest requirements that are not met. Sinks of the graph are not called. Exits with 1 if an event is not found.\n\n"
+     "fewest requirements that are not met. Sinks of the graph are not called. Exits with 1 if an event is not "
+     "found.\n\n"
      "  $ sluice explain graphs/hlt1_pp_default.yaml -i events.mdf --event 1:6001\n"
      "  $ sluice explain graphs/hlt1_pp_default.yaml -i events.mdf --event 1:6001 --line Hlt1TrackMVA\n"},
     {"tune", "GRAPH", "a graph", 1, 1, CLI_TUNE | CLI_CHANGE | CLI_PLUGINS,

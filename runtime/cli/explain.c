@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES_SHOWN = 20, TEXT_BYTES = 512, NAME_WIDTH = 30 };
+enum { CANDIDATES_SHOWN = 20, ACCEPTED_PER_LINE = 20, TEXT_BYTES = 512, NAME_WIDTH = 30 };
 
 struct explaining {
   const struct cli_arguments *arguments;
@@ -28,7 +28,18 @@ struct explaining {
 
 static const char *unit_of(const struct sl_explained_row *r) { return r->unit ? r->unit : ""; }
 
-/* "312.4, not >= 800 MeV (min_pt)" after the name of the value. */
+struct number {
+  char text[32];
+};
+/* Whole numbers with all digits, others with six. */
+static struct number number(double value) {
+  struct number n;
+  const int is_whole = value > -1e15 && value < 1e15 && value == (double)(int64_t)value;
+  snprintf(n.text, sizeof n.text, is_whole ? "%.0f" : "%.6g", value);
+  return n;
+}
+
+/* "smaller pt 312.4 MeV, not >= 800 MeV (min_child_pt)" */
 static void write_unmet(const struct sl_explained_row *row, char *text, size_t size) {
   const struct sl_requirement *r = &row->requirement;
   if (!*r->comparison) {
@@ -36,8 +47,9 @@ static void write_unmet(const struct sl_explained_row *row, char *text, size_t s
     return;
   }
   const char *unit = unit_of(row), *blank = *unit ? " " : "";
-  snprintf(text, size, "%s %.6g%s%s, not %s %.6g%s%s%s%s%s", r->name, r->value, blank, unit, r->comparison, r->limit,
-           blank, unit, r->limit_name ? " (" : "", r->limit_name ? r->limit_name : "", r->limit_name ? ")" : "");
+  snprintf(text, size, "%s %s%s%s, not %s %s%s%s%s%s%s", r->name, number(r->value).text, blank, unit, r->comparison,
+           number(r->limit).text, blank, unit, r->limit_name ? " (" : "", r->limit_name ? r->limit_name : "",
+           r->limit_name ? ")" : "");
 }
 
 /* The first requirement that is not met; NULL: there is none. */
@@ -96,23 +108,26 @@ static void write_node_reason(const struct sl_explained_node *n, char *text, siz
 /* ------------------------------------------------------------------------------------------------------ tables */
 
 static void print_rows(const struct sl_explained_row *rows, uint32_t count) {
-  static const char *const roles[] = {[SL_ROLE_REQUIREMENT] = "", [SL_ROLE_EITHER] = "either: ", [SL_ROLE_OR] = "or: ",
-                                      [SL_ROLE_PART] = "part: ", [SL_ROLE_VALUE] = ""};
+  static const char *const roles[] = {[SL_ROLE_REQUIREMENT] = "",
+                                      [SL_ROLE_EITHER] = "either: ",
+                                      [SL_ROLE_OR] = "or: ",
+                                      [SL_ROLE_PART] = "part: ",
+                                      [SL_ROLE_VALUE] = ""};
   for (uint32_t i = 0; i < count; i++) {
     const struct sl_requirement *r = &rows[i].requirement;
     const char *unit = unit_of(&rows[i]);
     char name[TEXT_BYTES], limit[TEXT_BYTES] = "";
     snprintf(name, sizeof name, "%s%s", r->role < sizeof roles / sizeof *roles ? roles[r->role] : "", r->name);
     if (*r->comparison) {
-      snprintf(limit, sizeof limit, "%s %.6g%s%s", r->comparison, r->limit, *unit ? " " : "", unit);
+      snprintf(limit, sizeof limit, "%s %s%s%s", r->comparison, number(r->limit).text, *unit ? " " : "", unit);
       if (r->limit_name) snprintf(limit + strlen(limit), sizeof limit - strlen(limit), "  (%s)", r->limit_name);
     }
     if (r->role == SL_ROLE_VALUE)
-      printf("    %-44s %12.6g\n", name, r->value);
+      printf("    %-44s %12s\n", name, number(r->value).text);
     else if (!*r->comparison)
       printf("    %-44s %12s  %-36s %s\n", name, "", "", r->is_met ? "met" : "NOT MET");
     else
-      printf("    %-44s %12.6g  %-36s %s\n", name, r->value, limit, r->is_met ? "met" : "NOT MET");
+      printf("    %-44s %12s  %-36s %s\n", name, number(r->value).text, limit, r->is_met ? "met" : "NOT MET");
   }
 }
 
@@ -121,19 +136,36 @@ static void print_candidate(const struct sl_explained_node *n, const struct sl_e
   print_rows(c->rows, c->row_count);
 }
 
-/* The candidates besides the best one, one row each. */
+static void print_accepted(const struct sl_explained_node *n, const struct sl_explained_candidate *best) {
+  uint32_t shown = 0;
+  for (uint32_t i = 0; i < n->candidate_count; i++) {
+    if (!n->at[i].is_accepted || &n->at[i] == best) continue;
+    printf("%s%u", shown == 0 ? "  also accepted: " : shown % ACCEPTED_PER_LINE ? ", " : ",\n    ", n->at[i].index);
+    shown++;
+  }
+  if (shown > 0) printf("\n");
+}
+
+/* The other candidates: indices of the accepted ones, and one row for each rejected one, the nearest to be accepted
+ * first. */
 static void print_others(const struct sl_explained_node *n, const struct sl_explained_candidate *best) {
   char text[TEXT_BYTES];
   uint32_t shown = 0;
-  for (uint32_t i = 0; i < n->candidate_count && shown < CANDIDATES_SHOWN; i++) {
-    const struct sl_explained_candidate *c = &n->at[i];
-    if (c == best) continue;
-    write_reason(c->rows, c->row_count, c->unmet, text, sizeof text);
-    printf("  %s %u: %s\n", candidate_name(n), c->index, c->is_accepted ? "accepted" : text);
-    shown++;
+  const uint32_t rejected = n->total - n->accepted - !best->is_accepted;
+  print_accepted(n, best);
+  for (uint64_t unmet = best->unmet; unmet <= UINT32_MAX && shown < rejected && shown < CANDIDATES_SHOWN;) {
+    uint64_t next = UINT64_MAX;
+    for (uint32_t i = 0; i < n->candidate_count && shown < CANDIDATES_SHOWN; i++) {
+      const struct sl_explained_candidate *c = &n->at[i];
+      if (c->unmet > unmet && c->unmet < next) next = c->unmet;
+      if (c == best || c->is_accepted || c->unmet != unmet) continue;
+      write_reason(c->rows, c->row_count, c->unmet, text, sizeof text);
+      printf("  %s %u: %s\n", candidate_name(n), c->index, text);
+      shown++;
+    }
+    unmet = next;
   }
-  if (n->candidate_count > shown + 1)
-    printf("  %u more; --all prints the requirements of all\n", n->candidate_count - shown - 1);
+  if (rejected > shown) printf("  %u more; --all prints the requirements of all\n", rejected - shown);
 }
 
 static void print_node(const struct explaining *x, const struct sl_explained_node *n) {
@@ -145,7 +177,8 @@ static void print_node(const struct explaining *x, const struct sl_explained_nod
     return;
   }
   printf("\n%s (%s): %s", n->name, n->algorithm, n->is_accepted ? "accepts the event" : "rejects the event");
-  if (n->candidates || n->total > 0) printf("; accepts %u of %u %s", n->accepted, n->total, n->candidates ? n->candidates : "items");
+  if (n->candidates || n->total > 0)
+    printf("; accepts %u of %u %s", n->accepted, n->total, n->candidates ? n->candidates : "items");
   printf("\n");
   for (uint32_t i = 0; i < n->candidate_count && x->arguments->all; i++) print_candidate(n, &n->at[i]);
   if (best && !x->arguments->all) print_candidate(n, best);
@@ -162,8 +195,10 @@ static void print_table(const struct sl_explained_event *e) {
   for (uint32_t i = 0; i < e->node_count; i++) {
     const struct sl_explained_node *n = &e->nodes[i];
     char text[TEXT_BYTES], counts[32] = "-";
+    if (e->error && !n->has_run) continue;
     write_node_reason(n, text, sizeof text);
-    if (n->candidates || n->total > 0) snprintf(counts, sizeof counts, "%u of %u", n->accepted, n->total);
+    if (n->has_run && (n->candidates || n->total > 0))
+      snprintf(counts, sizeof counts, "%u of %u", n->accepted, n->total);
     printf("%-*s  %-7s  %-13s  %s\n", width, n->name, !n->has_run ? "-" : n->is_accepted ? "yes" : "no", counts, text);
   }
 }
@@ -177,25 +212,26 @@ static void note_found(struct explaining *x, const struct sl_event *event) {
     x->found[i] = 1;
     x->found_count++;
   }
-  if (x->event_count > 0 && x->found_count == x->event_count) sl_session_stop(x->session);
 }
 
 static int on_event(void *context, const struct sl_explained_event *e) {
   struct explaining *x = context;
   uint32_t accepting = 0;
-  if (x->event_count > 0 && x->found_count == x->event_count) return SL_OK; /* a later event of the same slice */
   for (uint32_t i = 0; i < e->node_count; i++) accepting += e->nodes[i].is_accepted;
   printf("%srun %u event %" PRIu64, x->shown++ ? "\n" : "", e->event->run, e->event->number);
   if (e->error)
     printf(": error in %s: %s\n", e->error_node ? e->error_node : "an unknown node", e->error);
   else
     printf(": accepted by %u of %u %s\n", accepting, e->node_count, sl_plural(e->node_count, "node", "nodes"));
-  for (uint32_t l = 0; l < e->list_count; l++)
+  for (uint32_t l = 0; l < e->list_count && !e->error; l++)
     if (!e->lists[l].has_event) printf("not on the event list %s\n", e->lists[l].name);
-  if (x->arguments->lines.count == 0) print_table(e);
-  for (uint32_t i = 0; i < e->node_count && x->arguments->lines.count > 0; i++) print_node(x, &e->nodes[i]);
+  int has_rows = !e->error;
+  for (uint32_t i = 0; i < e->node_count; i++) has_rows |= e->nodes[i].has_run != 0;
+  if (x->arguments->lines.count == 0 && has_rows) print_table(e);
+  for (uint32_t i = 0; i < e->node_count && x->arguments->lines.count > 0; i++)
+    if (!e->error || e->nodes[i].has_run) print_node(x, &e->nodes[i]);
   note_found(x, e->event);
-  return SL_OK;
+  return x->event_count > 0 && x->found_count == x->event_count ? SL_EINTERRUPTED : SL_OK;
 }
 
 /* Reads "RUN:NUMBER" or "NUMBER". */
@@ -240,7 +276,8 @@ int cli_explain(const struct cli_arguments *a) {
   x.events = calloc(a->events.count + 1, sizeof *x.events);
   x.found = calloc(a->events.count + 1, sizeof *x.found);
   int status = d && x.events && x.found ? CLI_OK : cli_no_memory();
-  for (size_t i = 0; status == CLI_OK && i < a->events.count; i++) status = read_event(a->events.items[i], &x.events[i]);
+  for (size_t i = 0; status == CLI_OK && i < a->events.count; i++)
+    status = read_event(a->events.items[i], &x.events[i]);
   const struct sl_explain explain = {.size = sizeof explain,
                                      .all_candidates = a->all || a->lines.count > 0,
                                      .events = x.events,

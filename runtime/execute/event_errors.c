@@ -1,9 +1,7 @@
 /* event_errors.c: reports and counts events with an error, by node and reason. Reports are made in order of delivery,
- * so that they do not depend on the number of slots or the size of slices.
- *
- * Errors found by the source are only counted here; the source reports them with the position in its files. So are
- * events without conditions, which are reported once for each value. Events that
- * a kernel truncated (sl_event_truncated) are not errors and are counted separately.
+ * so that they do not depend on the number of slots or the size of slices. Errors found by the source are only counted
+ * here; the source reports them with the position in its files. Events without conditions are only counted too. Events
+ * that a kernel truncated (sl_event_truncated) are not errors and are counted separately.
  */
 #include "execute/conditions.h"
 #include "execute/delivery.h"
@@ -59,17 +57,12 @@ static int count(const struct sl_setup *s, struct sl_event_errors *errors, const
 
 /* Node and reason of an event with an error of the source. */
 static const struct sl_node *source_error(const struct sl_setup *s, const struct sl_event *event, const char **reason) {
-  static const char *const reasons[] = {[SL_EVENT_CORRUPT] = "corrupt",
-                                        [SL_EVENT_TRUNCATED] = "truncated",
-                                        [SL_EVENT_TOO_LARGE] = "too large",
-                                        [SL_EVENT_OVERFLOW] = "overflow",
-                                        [SL_EVENT_REFUSED] = "refused"};
-  const uint32_t error = event->error;
+  static const char *const reasons[] = {"unknown", "corrupt", "truncated", "too large", "overflow", "refused"};
+  const uint32_t error = event->error < sizeof reasons / sizeof *reasons ? event->error : 0;
   uint32_t n = 0;
   *reason = s->conditions ? s->conditions->reason(s->conditions, event->run, &n) : NULL;
   if (*reason && error == SL_EVENT_REFUSED) return &s->graph->nodes[n];
-  const int is_known = error < sizeof reasons / sizeof *reasons && reasons[error];
-  *reason = is_known ? reasons[error] : "unknown";
+  *reason = reasons[error]; /* by SL_EVENT_... */
   return &s->graph->nodes[s->graph->source];
 }
 
@@ -112,13 +105,12 @@ static int add_refused(struct sl_delivery *d, const struct sl_setup *s, const st
   return count(s, &d->errors, node, text, event);
 }
 
-/* The limit of a bound of the node that an event exceeds. */
 struct exceeded {
   char reason[224], name[160];
   const char *things;
   unsigned long long limit;
 };
-/* Returns 0 if there is no such bound: the error words were overwritten. */
+/* The limit of a bound that an event exceeds; returns 0 if there is none: the error words were overwritten. */
 static int exceeded_limit(const struct sl_setup *s, const struct sl_node *node, uint64_t word, struct exceeded *e) {
   const uint32_t which = SL_ERROR_WHICH(word) - 1, bound = which % SL_BOUNDS_MAX;
   uint32_t m = 0, outputs = which / SL_BOUNDS_MAX; /* outputs to skip */
@@ -131,7 +123,6 @@ static int exceeded_limit(const struct sl_setup *s, const struct sl_node *node, 
   return 1;
 }
 
-/* Adds an event that exceeds the limit of a bound of the node. */
 static int add_limit(struct sl_delivery *d, const struct sl_setup *s, const struct sl_node *node,
                      const struct sl_event *event, uint64_t word) {
   struct exceeded e;
@@ -145,12 +136,9 @@ static int add_limit(struct sl_delivery *d, const struct sl_setup *s, const stru
 int sl_event_error_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_input *input, uint32_t index) {
   const struct sl_event *event = &input->events[index];
   const uint64_t word = input->refusals[index];
-  if (word == 0) {
-    const char *reason;
-    const struct sl_node *source = source_error(s, event, &reason);
-    return count(s, &d->errors, source, reason, event);
-  }
-  const struct sl_node *node = kernel_node(s, SL_ERROR_STEP(word));
+  const char *reason;
+  const struct sl_node *node = word ? kernel_node(s, SL_ERROR_STEP(word)) : source_error(s, event, &reason);
+  if (word == 0) return count(s, &d->errors, node, reason, event);
   if (!node) return SL_EPLUGIN; /* the error words were overwritten */
   return SL_ERROR_WHICH(word) ? add_limit(d, s, node, event, word) : add_refused(d, s, node, event, word);
 }
@@ -158,9 +146,9 @@ int sl_event_error_add(struct sl_delivery *d, const struct sl_setup *s, const st
 const char *sl_event_error_describe(const struct sl_setup *s, const struct sl_input *input, uint32_t index,
                                     char *reason, size_t size) {
   const uint64_t word = input->refusals[index];
-  const char *text = NULL;
+  const char *text;
   const struct sl_node *node =
-      word == 0 ? source_error(s, &input->events[index], &text) : kernel_node(s, SL_ERROR_STEP(word));
+      word ? kernel_node(s, SL_ERROR_STEP(word)) : source_error(s, &input->events[index], &text);
   struct exceeded e;
   if (word == 0)
     snprintf(reason, size, "%s", text);

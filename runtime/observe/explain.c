@@ -1,8 +1,8 @@
 /* explain.c: explanations of decisions (sl_options.explain).
  *
  *   1. After a node has run on a slice, its algorithm explains each requested event on its list: rows are collected per
- *      event and node. Of the candidates only the best one is kept, unless all are requested. If the slice runs again
- *      in parts, the rows are replaced.
+ *      event and node. Only the best candidate is kept, unless all are requested. If the slice runs again in parts, the
+ *      rows are replaced.
  *   2. When an event is delivered, its rows are completed with units and doc strings of properties, and passed on.
  *
  * Texts are kept once for the whole run: there are few, as requirements are part of the code or of an expression.
@@ -33,7 +33,7 @@ struct sl_explain_node {
   struct candidate {
     uint32_t index, is_accepted, unmet;
     size_t first, count;
-  } *candidates;
+  } * candidates;
   size_t row_count, row_capacity, candidate_count, candidate_capacity;
   uint32_t has_run, is_accepted, total, accepted;
 };
@@ -44,7 +44,7 @@ struct recorder {
   struct sl_explain_node *node;
   uint32_t is_candidate; /* between begin and end */
   uint32_t index;
-  size_t first_row; /* of the present candidate */
+  size_t first_row;             /* of the present candidate */
   struct sl_explained_row *own; /* rows of the event, kept apart until the end */
   size_t own_count, own_capacity;
 };
@@ -116,8 +116,8 @@ static void on_end(void *context, uint32_t is_accepted) {
   struct recorder *c = context;
   struct sl_explain_node *n = c->node;
   const size_t count = n->row_count - c->first_row;
-  const struct candidate now = {c->index, is_accepted,
-                                count_unmet(n->rows + c->first_row, count, is_accepted), c->first_row, count};
+  const struct candidate now = {c->index, is_accepted, count_unmet(n->rows + c->first_row, count, is_accepted),
+                                c->first_row, count};
   c->is_candidate = 0;
   n->total++;
   n->accepted += is_accepted;
@@ -141,11 +141,8 @@ static void on_end(void *context, uint32_t is_accepted) {
 static void explain_event(struct sl_explaining *x, struct sl_explain_node *n, const struct sl_algorithm *a,
                           const void *args, uint32_t event) {
   struct recorder c = {.explaining = x, .node = n};
-  struct sl_explanation e = {.size = sizeof e,
-                             .context = &c,
-                             .requirement = on_requirement,
-                             .begin = on_begin,
-                             .end = on_end};
+  struct sl_explanation e = {
+      .size = sizeof e, .context = &c, .requirement = on_requirement, .begin = on_begin, .end = on_end};
   n->row_count = n->candidate_count = 0;
   n->total = n->accepted = 0;
   n->has_run = 1;
@@ -291,8 +288,8 @@ static struct sl_explained_node pass_node(const struct sl_explaining *x, uint32_
     result.unmet = count_unmet(result.rows, result.row_count, 1);
     for (size_t i = 0; i < n->candidate_count; i++) {
       const struct candidate *c = &n->candidates[i];
-      *(*to)++ = (struct sl_explained_candidate){c->index, c->is_accepted, c->unmet, (uint32_t)c->count,
-                                                 n->rows + c->first};
+      *(*to)++ =
+          (struct sl_explained_candidate){c->index, c->is_accepted, c->unmet, (uint32_t)c->count, n->rows + c->first};
     }
   }
   result.missing = *missing;

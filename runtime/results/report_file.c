@@ -60,8 +60,9 @@ int sl_report_end(const struct sl_report_file *r, const struct sl_files *f, stru
   }
   if (status == SL_EINTERRUPTED) {
     sum->stop_signal = stopped > 0 ? (uint32_t)stopped : 0;
-    sl_diagnose(d, SL_WARNING, NULL, NULL, NULL, "the run was stopped %sbefore its end, after %" PRIu64 " %s",
-                by_signal(stopped), sum->events, sl_plural(sum->events, "event", "events"));
+    if (stopped || !f->setup->options.explain) /* otherwise it ends after the last event that is explained */
+      sl_diagnose(d, SL_WARNING, NULL, NULL, NULL, "the run was stopped %sbefore its end, after %" PRIu64 " %s",
+                  by_signal(stopped), sum->events, sl_plural(sum->events, "event", "events"));
   }
   sum->failed = status < 0 && status != SL_EINTERRUPTED && !is_useless;
   sum->exit_status = sum->stop_signal ? exit_of_signal + sum->stop_signal

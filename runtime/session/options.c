@@ -119,7 +119,8 @@ static int check_explain(const struct sl_setup *s) {
   else if (o->slots > 1 || o->repeat > 1)
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "decisions are explained with one slot and one pass");
   else if (!o->explain->on_event)
-    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "sl_explain.on_event is NULL: nothing gets the explanations");
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL,
+                "sl_explain.on_event is NULL: nothing gets the explanations");
   else
     return SL_OK;
   return SL_EINVAL;

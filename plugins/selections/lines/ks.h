@@ -21,27 +21,28 @@
     "minimum product of the two impact parameters, over the ip of the pair")                              \
   VERTEX_SIGN(M, "opposite")
 
-/* Defines `name(a, pairs, event, i, explanation)` for arguments of `type`, which have KS_REQUIREMENTS and the input `particles`. */
-#define KS_FUNCTION(name, type)                                                                                        \
-  static LINE_INLINE_ uint32_t name(const type *a, const struct secondary_vertices_view *pairs, uint32_t event,        \
-                                    uint32_t i, struct sl_explanation *explanation) {                                  \
-    SL_REQUIRE("pt of the pair", pairs->pt[i], >=, a->min_pt);                                                         \
-    SL_REQUIRE("smaller IP chi2", pairs->min_ip_chi2[i], >=, a->min_ip_chi2);                                          \
-    SL_REQUIRE("DIRA", pairs->dira[i], >=, a->min_dira);                                                               \
-    SL_REQUIRE("1 - cos of the opening angle", pairs->opening[i], <, a->max_opening);                                  \
-    SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], <, a->max_chi2);                                                  \
-    SL_REQUIRE("smaller pt", pairs->min_pt[i], >=, a->min_child_pt);                                                   \
-    SL_REQUIRE("smaller momentum", pairs->min_p[i], >=, a->min_child_p);                                               \
-    SL_REQUIRE("eta of the flight vector", pairs->eta[i], >=, a->min_eta);                                             \
-    SL_REQUIRE("eta of the flight vector", pairs->eta[i], <, a->max_eta);                                              \
-    REQUIRE_SIGN(a, pairs, i);                                                                                         \
-    const struct vertex_children of = children_of(pairs, &a->particles, event, i);                                     \
-    SL_REQUIRE("product of both IPs", a->particles.ip[of.first] * a->particles.ip[of.second], >=,                      \
-               a->min_ip_product * pairs->ip[i]);                                                                      \
-    const float mass = mass_of(pairs, &a->particles, event, i, PION_MASS, PION_MASS);                                  \
-    SL_REQUIRE("mass as two pions", mass, >=, a->min_mass);                                                            \
-    SL_REQUIRE("mass as two pions", mass, <, a->max_mass);                                                             \
-    return 1;                                                                                                          \
+/* Defines `name(a, pairs, event, i, explanation)` for arguments of `type`, which have KS_REQUIREMENTS and the input
+ * `particles`. */
+#define KS_FUNCTION(name, type)                                                                                 \
+  static LINE_INLINE_ uint32_t name(const type *a, const struct secondary_vertices_view *pairs, uint32_t event, \
+                                    uint32_t i, struct sl_explanation *explanation) {                           \
+    SL_REQUIRE("pt of the pair", pairs->pt[i], >=, a->min_pt);                                                  \
+    SL_REQUIRE("smaller IP chi2", pairs->min_ip_chi2[i], >=, a->min_ip_chi2);                                   \
+    SL_REQUIRE("DIRA", pairs->dira[i], >=, a->min_dira);                                                        \
+    SL_REQUIRE("1 - cos of the opening angle", pairs->opening[i], <, a->max_opening);                           \
+    SL_REQUIRE("chi2 of the vertex", pairs->chi2[i], <, a->max_chi2);                                           \
+    SL_REQUIRE("smaller pt", pairs->min_pt[i], >=, a->min_child_pt);                                            \
+    SL_REQUIRE("smaller momentum", pairs->min_p[i], >=, a->min_child_p);                                        \
+    SL_REQUIRE("eta of the flight vector", pairs->eta[i], >=, a->min_eta);                                      \
+    SL_REQUIRE("eta of the flight vector", pairs->eta[i], <, a->max_eta);                                       \
+    REQUIRE_SIGN(a, pairs, i);                                                                                  \
+    const struct vertex_children of = children_of(pairs, &a->particles, event, i);                              \
+    SL_REQUIRE("product of both IPs", a->particles.ip[of.first] * a->particles.ip[of.second], >=,               \
+               a->min_ip_product * pairs->ip[i]);                                                               \
+    const float mass = mass_of(pairs, &a->particles, event, i, PION_MASS, PION_MASS);                           \
+    SL_REQUIRE("mass as two pions", mass, >=, a->min_mass);                                                     \
+    SL_REQUIRE("mass as two pions", mass, <, a->max_mass);                                                      \
+    return 1;                                                                                                   \
   }
 
 #endif

@@ -1,8 +1,8 @@
 /* lines/muons.h: lines over pairs of muons. */
 #include "lines/vertices.h"
 
-/* Both particles are muons, and their charges are those that the property `sign` requires. */
-#define REQUIRE_MUONS(a, pairs, i)                                                    \
+/* Both particles are muons, with charges as the property `sign` requires. */
+#define REQUIRE_MUONS(a, pairs, i)                                                \
   SL_REQUIRE_THAT("both are muons", (pairs->leptons[i] & PARTICLE_IS_MUON) != 0); \
   REQUIRE_SIGN(a, pairs, i)
 

@@ -109,9 +109,10 @@ LINE(lambda_to_ppi, "Lambdas that decay into a proton and a pion", secondary_ver
   SL_REQUIRE("pt of the pion", particles->pt[pion], >=, a->min_pion_pt);
   SL_REQUIRE("IP chi2 of the pion", particles->ip_chi2[pion], >=, a->min_pion_ip_chi2);
   SL_REQUIRE("IP of the pion", particles->ip[pion], >=, a->min_pion_ip);
-  SL_REQUIRE("mass as proton and pion",
-             selections_mass(particles->p[proton], PROTON_MASS, particles->p[pion], PION_MASS, a->candidates.opening[i]),
-             <, a->max_mass);
+  SL_REQUIRE(
+      "mass as proton and pion",
+      selections_mass(particles->p[proton], PROTON_MASS, particles->p[pion], PION_MASS, a->candidates.opening[i]), <,
+      a->max_mass);
   return 1;
 }
 

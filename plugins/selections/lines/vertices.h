@@ -10,8 +10,8 @@
 #define VERTICES_FROM_Z(M)                                        \
   M(F32, min_z, -341.0, -1e9, 1e9, "mm", "minimum z of the pair") \
   M(F32, min_vertex_z, -341.0, -1e9, 1e9, "mm", "minimum z of the primary vertex; -1e9: no primary vertex needed")
-#define REQUIRE_VERTEX_FROM_Z(a, i)                                                        \
-  SL_REQUIRE("z of the pair", (a)->candidates.z[i], >=, a->min_z);                         \
+#define REQUIRE_VERTEX_FROM_Z(a, i)                                \
+  SL_REQUIRE("z of the pair", (a)->candidates.z[i], >=, a->min_z); \
   SL_REQUIRE("z of the primary vertex", (a)->candidates.vertex_z[i], >=, a->min_vertex_z)
 
 #define VERTEX_SIGN(M, default_) M(ENUM, sign, default_, "required charges of the two particles", "any opposite same")
@@ -20,7 +20,7 @@ enum { SIGN_ANY, SIGN_OPPOSITE, SIGN_SAME };
 static SL_DEVICE SL_UNUSED uint32_t sign_is(uint32_t sign, int32_t charge) {
   return sign == SIGN_ANY || (charge == 0) == (sign == SIGN_OPPOSITE);
 }
-#define REQUIRE_SIGN(a, pairs, i)                       \
+#define REQUIRE_SIGN(a, pairs, i)                           \
   SL_EXPLAIN_VALUE("charge of the pair", pairs->charge[i]); \
   SL_REQUIRE_THAT("charges are as sign requires", sign_is((a)->sign, pairs->charge[i]))
 

@@ -72,7 +72,7 @@ struct where_program {
   uint64_t words[WHERE_WORDS_MAX];
   uint32_t count;
   struct where_comparison {
-    uint32_t word;                                  /* its instruction */
+    uint32_t word;                                   /* its instruction */
     uint32_t left_at, left_end, right_at, right_end; /* bytes of its operands in the expression */
   } comparisons[WHERE_WORDS_MAX];
   uint32_t comparison_count;
@@ -111,9 +111,10 @@ int where_compile(const char *text, const void *args, const struct where_languag
                   struct where_program *program, struct where_fault *fault);
 /* An SL_CHECK: reports errors and warnings of the property `where`. */
 int where_check(const struct sl_services *s, const char *text, const void *args, const struct where_language *language);
-/* An SL_PREPARE: fills the table `program`; *count: number of words of the program. For explanations the table also has,
- * after the program, the number of comparisons and the bytes of the expression, each in 32 bits of a word; two words for
- * each comparison: its instruction, and the ends of its operands in 16 bits each; the bytes of the expression. */
+/* An SL_PREPARE: fills the table `program`; *count: number of words of the program. For explanations the table also
+ * has, after the program, the number of comparisons and the bytes of the expression, each in 32 bits of a word; two
+ * words for each comparison: its instruction, and the ends of its operands in 16 bits each; the bytes of the
+ * expression. */
 int where_prepare(const struct sl_services *s, const char *text, const struct where_language *language,
                   uint32_t *count);
 /* Finds the name nearest to `word` (`length` bytes) in edit distance among the names that are offered one by one. The

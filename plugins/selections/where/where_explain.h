@@ -1,5 +1,5 @@
 /* where_explain.h: explains a line without code (where.h, sluice/explain.h). All comparisons of the expression are
- * evaluated, also those that a run skips, because they cannot change the result. In an expression of comparisons joined
+ * evaluated; a run skips comparisons that cannot change the result. In an expression of comparisons joined
  * by `and` each comparison is a requirement; in any other one they are parts of the whole condition. */
 #ifndef SELECTIONS_WHERE_EXPLAIN_H
 #define SELECTIONS_WHERE_EXPLAIN_H
@@ -90,7 +90,10 @@ static SL_UNUSED uint32_t where_explain(const uint64_t *program, uint32_t words,
     struct sl_requirement r = {where_part(&source, left_at, left_end, name),
                                where_part(&source, left_end, right_at, sign),
                                where_part(&source, right_at, right_end, limit),
-                               0, 0, 0, role};
+                               0,
+                               0,
+                               0,
+                               role};
     where_operands(&subject, program, &m, &r.value, &r.limit);
     where_step(&subject, program, &m);
     r.is_met = m.result != 0.0f;
@@ -99,8 +102,8 @@ static SL_UNUSED uint32_t where_explain(const uint64_t *program, uint32_t words,
   }
   if (role == SL_ROLE_PART) {
     char text[WHERE_SHOWN_BYTES];
-    struct sl_requirement r = {where_part(&source, 0, source.bytes, text), "", NULL, is_accepted, 1, is_accepted,
-                               SL_ROLE_REQUIREMENT};
+    struct sl_requirement r = {
+        where_part(&source, 0, source.bytes, text), "", NULL, is_accepted, 1, is_accepted, SL_ROLE_REQUIREMENT};
     explanation->requirement(explanation->context, &r);
   }
   return is_accepted;

@@ -46,8 +46,8 @@
   LINE_WITH(name, doc, over, name##_check_, name##_compile_)
 /* `children`: a struct where_children *, or NULL. */
 #ifdef SL_TARGET_CPU
-#define WHERE_EVALUATE(children)                                                           \
-  (explanation ? where_explain(a->program, a->words, a, children, event, i, explanation)   \
+#define WHERE_EVALUATE(children)                                                         \
+  (explanation ? where_explain(a->program, a->words, a, children, event, i, explanation) \
                : where_evaluate(a->program, a->words, a, children, event, i))
 #else
 #define WHERE_EVALUATE(children) where_evaluate(a->program, a->words, a, children, event, i)

@@ -37,7 +37,7 @@ struct sl_requirement {
   uint32_t role;
 };
 
-/* What sl_algorithm.explain reports to. Owned by the runtime; used by one thread. */
+/* Receiver of an explanation, for sl_algorithm.explain. Owned by the runtime; used by one thread. */
 struct sl_explanation {
   uint32_t size;     /* sizeof(struct sl_explanation) */
   uint32_t is_unmet; /* 1: a requirement was not met since `begin`, or since the beginning */
@@ -61,7 +61,7 @@ static inline uint32_t sl_explain_(struct sl_explanation *e, const char *name, d
   return 1;
 }
 
-/* Records two requirements of which one must be met. */
+/* Records two requirements; one of them must be met. */
 static inline uint32_t sl_explain_either_(struct sl_explanation *e, struct sl_requirement first,
                                           struct sl_requirement second) {
   first.role = SL_ROLE_EITHER;
@@ -79,25 +79,24 @@ static inline void sl_explain_value_(struct sl_explanation *e, const char *name,
 }
 
 #ifdef SL_TARGET_CPU
-#define SL_MEETS_(name_, value_, comparison_, limit_)                                                   \
-  (explanation ? sl_explain_(explanation, name_, (double)(value_), #comparison_, (double)(limit_),      \
-                             #limit_, (value_)comparison_(limit_) ? 1u : 0u)                            \
+#define SL_MEETS_(name_, value_, comparison_, limit_)                                                       \
+  (explanation ? sl_explain_(explanation, name_, (double)(value_), #comparison_, (double)(limit_), #limit_, \
+                             (value_)comparison_(limit_) ? 1u : 0u)                                         \
                : ((value_)comparison_(limit_) ? 1u : 0u))
-#define SL_HOLDS_(name_, condition_)                                                                               \
-  (explanation ? sl_explain_(explanation, name_, (condition_) ? 1 : 0, "", 1, NULL, (condition_) ? 1u : 0u)        \
+#define SL_HOLDS_(name_, condition_)                                                                        \
+  (explanation ? sl_explain_(explanation, name_, (condition_) ? 1 : 0, "", 1, NULL, (condition_) ? 1u : 0u) \
                : ((condition_) ? 1u : 0u))
-#define SL_ROW_(name_, value_, comparison_, limit_)                                            \
-  (struct sl_requirement) {                                                                    \
-    name_, #comparison_, #limit_, (double)(value_), (double)(limit_),                          \
-        (value_)comparison_(limit_) ? 1u : 0u, 0                                               \
+#define SL_ROW_(name_, value_, comparison_, limit_)                                                            \
+  (struct sl_requirement) {                                                                                    \
+    name_, #comparison_, #limit_, (double)(value_), (double)(limit_), (value_)comparison_(limit_) ? 1u : 0u, 0 \
   }
-#define SL_MEETS_EITHER_(name_, value_, comparison_, limit_, name2_, value2_, comparison2_, limit2_)              \
-  (explanation ? sl_explain_either_(explanation, SL_ROW_(name_, value_, comparison_, limit_),                     \
-                                    SL_ROW_(name2_, value2_, comparison2_, limit2_))                              \
+#define SL_MEETS_EITHER_(name_, value_, comparison_, limit_, name2_, value2_, comparison2_, limit2_) \
+  (explanation ? sl_explain_either_(explanation, SL_ROW_(name_, value_, comparison_, limit_),        \
+                                    SL_ROW_(name2_, value2_, comparison2_, limit2_))                 \
                : ((value_)comparison_(limit_) || (value2_)comparison2_(limit2_) ? 1u : 0u))
-#define SL_EXPLAIN_VALUE(name_, value_)                                                   \
-  do {                                                                                    \
-    if (explanation) sl_explain_value_(explanation, name_, (double)(value_));             \
+#define SL_EXPLAIN_VALUE(name_, value_)                                       \
+  do {                                                                        \
+    if (explanation) sl_explain_value_(explanation, name_, (double)(value_)); \
   } while (0)
 /* The function that explains an algorithm: see sl_algorithm.explain. */
 #define SL_EXPLAIN(function) .explain = function
@@ -112,24 +111,24 @@ static inline void sl_explain_value_(struct sl_explanation *e, const char *name,
 
 /* Ends the predicate with 0 unless `value comparison limit`: SL_REQUIRE("pt", a->candidates.pt[i], >=, a->min_pt).
  * `comparison` is <, <=, >, >=, == or !=. A limit that is a property, a->NAME, is shown with its name and unit. */
-#define SL_REQUIRE(name_, value_, comparison_, limit_)                  \
-  do {                                                                  \
-    if (!SL_MEETS_(name_, value_, comparison_, limit_)) return 0;       \
+#define SL_REQUIRE(name_, value_, comparison_, limit_)            \
+  do {                                                            \
+    if (!SL_MEETS_(name_, value_, comparison_, limit_)) return 0; \
   } while (0)
 /* Ends the predicate with 0 unless the condition holds. */
-#define SL_REQUIRE_THAT(name_, condition_)             \
-  do {                                                 \
-    if (!SL_HOLDS_(name_, condition_)) return 0;       \
+#define SL_REQUIRE_THAT(name_, condition_)       \
+  do {                                           \
+    if (!SL_HOLDS_(name_, condition_)) return 0; \
   } while (0)
 /* As SL_REQUIRE_THAT, but ends the predicate also in an explanation: what follows is not valid without it. */
-#define SL_REQUIRE_FIRST(name_, condition_)                               \
-  do {                                                                    \
-    if (!SL_HOLDS_(name_, condition_) || !(condition_)) return 0;         \
+#define SL_REQUIRE_FIRST(name_, condition_)                       \
+  do {                                                            \
+    if (!SL_HOLDS_(name_, condition_) || !(condition_)) return 0; \
   } while (0)
 /* Ends the predicate with 0 unless one of two requirements is met. */
-#define SL_REQUIRE_EITHER(name_, value_, comparison_, limit_, name2_, value2_, comparison2_, limit2_)                \
-  do {                                                                                                               \
-    if (!SL_MEETS_EITHER_(name_, value_, comparison_, limit_, name2_, value2_, comparison2_, limit2_)) return 0;     \
+#define SL_REQUIRE_EITHER(name_, value_, comparison_, limit_, name2_, value2_, comparison2_, limit2_)            \
+  do {                                                                                                           \
+    if (!SL_MEETS_EITHER_(name_, value_, comparison_, limit_, name2_, value2_, comparison2_, limit2_)) return 0; \
   } while (0)
 
 #endif

@@ -248,24 +248,26 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
 
 /* Defines the function NAME_explain_ of an algorithm that decides each event by a predicate of explain.h. */
 #ifdef SL_TARGET_CPU
-#define SL_EXPLAIN_EVENTS(name_, passes_)                                                                              \
-  static uint32_t name_##_explain_(struct sl_explanation *explanation, const void *args, uint32_t event) {             \
-    return sl_explained(explanation, passes_((const struct name_##_args *)args, event, explanation));                  \
+#define SL_EXPLAIN_EVENTS(name_, passes_)                                                                  \
+  static uint32_t name_##_explain_(struct sl_explanation *explanation, const void *args, uint32_t event) { \
+    return sl_explained(explanation, passes_((const struct name_##_args *)args, event, explanation));      \
   }
 #else
 #define SL_EXPLAIN_EVENTS(name_, passes_)
 #endif
 
 /* A complete algorithm that selects events one by one: its output `passed`, an sl_event_list, gets the events for which
- * `uint32_t passes(const struct NAME_args *, uint32_t event, struct sl_explanation *)` is nonzero (explain.h). A trigger
- * has many such nodes; therefore they form a family and run in one launch, with one block per node. `prepare_`: see
- * SL_PREPARE, or NULL. */
+ * `uint32_t passes(const struct NAME_args *, uint32_t event, struct sl_explanation *)` is nonzero (explain.h). A
+ * trigger has many such nodes; therefore they form a family and run in one launch, with one block per node. `prepare_`:
+ * see SL_PREPARE, or NULL. */
 #define SL_FILTER(name_, doc_, passes_, prepare_)                                                                    \
   static SL_DEVICE uint32_t name_##_decides_(const struct name_##_args *a, uint32_t event) {                         \
     return passes_(a, event, NULL);                                                                                  \
   }                                                                                                                  \
   SL_EXPLAIN_EVENTS(name_, passes_)                                                                                  \
-  static SL_DEVICE void name_##_list_(const struct name_##_args *a) { SL_LIST_EVENTS(a, a->passed, name_##_decides_); } \
+  static SL_DEVICE void name_##_list_(const struct name_##_args *a) {                                                \
+    SL_LIST_EVENTS(a, a->passed, name_##_decides_);                                                                  \
+  }                                                                                                                  \
   SL_KERNEL_ANY_BLOCK(name_##_one_, struct name_##_args) {                                                           \
     if (blockIdx.x == 0) name_##_list_(&a); /* the whole block, because the list contains barriers */                \
   }                                                                                                                  \
@@ -279,7 +281,7 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
     (void)host_args;                                                                                                 \
     return SL_LAUNCH(l, name_##_many_, SL_PER_NODE(count), sl_nodes_of(args, count));                                \
   }                                                                                                                  \
-  SL_ALGORITHM(name_, doc_, 1024, name_##_run_one_, SL_PREPARE(prepare_), SL_FAMILY(#name_, name_##_run_many_), \
+  SL_ALGORITHM(name_, doc_, 1024, name_##_run_one_, SL_PREPARE(prepare_), SL_FAMILY(#name_, name_##_run_many_),      \
                SL_EXPLAIN(name_##_explain_))
 
 /* Refuses an event: it has no items in any output, and is reported with the text of the algorithm's error table for

@@ -6,7 +6,8 @@
  * (constants), or the source and sink functions.
  *
  * Parts: collections.h (data passed between algorithms), members.h (how an algorithm declares its arguments),
- * services.h (functions that the runtime provides), host.h (sources and sinks), explain.h (requirements). Functions for kernels are in kernel.h.
+ * services.h (functions that the runtime provides), host.h (sources and sinks), explain.h (requirements). Functions for
+ * kernels are in kernel.h.
  *
  * Everything reachable from `sluice_plugin` is frozen by SL_ABI_VERSION. The headers compile as C11, C++20 and CUDA
  * C++. Rationale: with tables instead of registration calls, `list`, `describe`, `schema` and the planner need no
@@ -242,6 +243,8 @@ SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 72, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event_error) == 16, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_requirement) == 48, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_explanation) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 160, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_former_name) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 72, "frozen by the ABI");

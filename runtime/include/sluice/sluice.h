@@ -102,7 +102,7 @@ struct sl_explained_row {
 };
 struct sl_explained_candidate {
   uint32_t index, is_accepted; /* index in the event */
-  uint32_t unmet, row_count;   /* requirements that are not met; UINT32_MAX: rejected, but its algorithm declares none */
+  uint32_t unmet, row_count; /* requirements that are not met; UINT32_MAX: rejected, but its algorithm declares none */
   const struct sl_explained_row *rows;
 };
 struct sl_explained_node {
@@ -110,9 +110,10 @@ struct sl_explained_node {
   const char *candidates; /* node that makes the candidates, or NULL: the node decides whole events */
   uint32_t has_run;       /* 0: the event is on none of the needed lists; all counts are 0 then */
   uint32_t is_accepted;
-  uint32_t total, accepted; /* candidates of the event, and accepted ones */
-  uint32_t candidate_count; /* the best one, if there is any, or all: fewest requirements that are not met */
-  uint32_t row_count, unmet; /* requirements for the event, after those for candidates */
+  uint32_t total, accepted;  /* candidates of the event, and accepted ones */
+  uint32_t candidate_count;  /* the best one, if there is any, or all: fewest requirements that are not met */
+  uint32_t row_count, unmet; /* requirements for the event */
+  uint32_t reserved;
   const struct sl_explained_candidate *at;
   const struct sl_explained_row *rows;
   const char *const *missing; /* event lists of the node that do not contain the event; NULL-terminated */
@@ -123,10 +124,11 @@ struct sl_explained_list {
 };
 struct sl_explained_event {
   const struct sl_event *event;
-  const char *error_node, *error; /* NULL: the event has no error; otherwise the nodes are those that ran before */
+  const char *error_node, *error; /* NULL: the event has no error; else the nodes ran before it was found */
   const struct sl_explained_node *nodes;
   const struct sl_explained_list *lists;
-  uint32_t node_count, list_count; /* nodes in order of the graph's file; lists in order of execution */
+  uint32_t node_count,
+      list_count; /* nodes in the order of sl_explain.nodes, else of the graph's file; lists in order of execution */
 };
 struct sl_event_id {
   uint64_t number;

@@ -128,24 +128,24 @@ static inline SL_UNUSED int line_prepare_more(int (*prepare)(const struct sl_ser
  *   for (uint32_t k = begin; LINE_IS_EXPLAINED && k < end; k++)
  *     LINE_EXPLAIN_ITEM(k - begin, is_displaced(a, k, explanation)); */
 #ifdef SL_TARGET_CPU
-#define LINE_REQUIRE_COUNT(name, count, minimum)          SL_REQUIRE(name, count, >=, minimum)
+#define LINE_REQUIRE_COUNT(name, count, minimum)         SL_REQUIRE(name, count, >=, minimum)
 #define LINE_REQUIRE_ANY(name, value, comparison, limit) SL_REQUIRE(name, value, comparison, limit)
-#define LINE_IS_EXPLAINED                                 (explanation != NULL)
-#define LINE_EXPLAIN_ITEM(index, predicate)                                                  \
-  do {                                                                                       \
-    const uint32_t is_unmet_ = explanation->is_unmet;                                        \
-    explanation->is_unmet = 0;                                                               \
-    explanation->begin(explanation->context, index);                                         \
-    explanation->end(explanation->context, sl_explained(explanation, predicate));            \
-    explanation->is_unmet = is_unmet_;                                                       \
+#define LINE_IS_EXPLAINED                                (explanation != NULL)
+#define LINE_EXPLAIN_ITEM(index, predicate)                                       \
+  do {                                                                            \
+    const uint32_t is_unmet_ = explanation->is_unmet;                             \
+    explanation->is_unmet = 0;                                                    \
+    explanation->begin(explanation->context, index);                              \
+    explanation->end(explanation->context, sl_explained(explanation, predicate)); \
+    explanation->is_unmet = is_unmet_;                                            \
   } while (0)
 #else
-#define LINE_REQUIRE_COUNT(name, count, minimum)       \
-  do {                                                 \
+#define LINE_REQUIRE_COUNT(name, count, minimum)      \
+  do {                                                \
     if (!line_are_at_least(count, minimum)) return 0; \
   } while (0)
-#define LINE_REQUIRE_ANY(name, value, comparison, limit)             \
-  do {                                                               \
+#define LINE_REQUIRE_ANY(name, value, comparison, limit)            \
+  do {                                                              \
     if (!sl_warp_any((value)comparison(limit) ? 1u : 0u)) return 0; \
   } while (0)
 #define LINE_IS_EXPLAINED                   0
@@ -159,33 +159,32 @@ static SL_DEVICE SL_UNUSED uint32_t line_are_at_least(uint32_t count, uint32_t m
 /* Explain the line for an event (sl_algorithm.explain): its candidates also if the event is not evaluated. */
 #ifdef SL_TARGET_CPU
 /* Explains the scales; 0 if the event does not pass. */
-static SL_UNUSED uint32_t line_explain_scales(const struct line_scale *scale,
-                                                     const struct odin_events_view *odin, uint32_t event,
-                                                     uint32_t found, struct sl_explanation *explanation) {
+static SL_UNUSED uint32_t line_explain_scales(const struct line_scale *scale, const struct odin_events_view *odin,
+                                              uint32_t event, uint32_t found, struct sl_explanation *explanation) {
   SL_REQUIRE_THAT("pre_scale evaluates the event", line_lets_through(&scale->before, odin, event));
   SL_REQUIRE_THAT("post_scale passes the event", line_lets_through(&scale->after, odin, event));
   return found;
 }
-#define LINE_EXPLAIN_CANDIDATES_(function, type, accepts_, candidate_)                                   \
-  static uint32_t function(struct sl_explanation *explanation, const void *args, uint32_t event) {       \
-    const type *a = (const type *)args;                                                                  \
-    const uint32_t begin = a->candidates.offsets[event], end = a->candidates.offsets[event + 1];         \
-    uint32_t found = 0;                                                                                  \
-    for (uint32_t i = begin; i < end; i++) {                                                             \
-      explanation->begin(explanation->context, i - begin);                                               \
-      explanation->is_unmet = 0;                                                                         \
-      candidate_;                                                                                        \
-      const uint32_t is_one = sl_explained(explanation, accepts_(a, event, i, explanation));             \
-      explanation->end(explanation->context, is_one);                                                    \
-      found |= is_one;                                                                                   \
-    }                                                                                                    \
-    explanation->is_unmet = 0;                                                                           \
+#define LINE_EXPLAIN_CANDIDATES_(function, type, accepts_, candidate_)                                    \
+  static uint32_t function(struct sl_explanation *explanation, const void *args, uint32_t event) {        \
+    const type *a = (const type *)args;                                                                   \
+    const uint32_t begin = a->candidates.offsets[event], end = a->candidates.offsets[event + 1];          \
+    uint32_t found = 0;                                                                                   \
+    for (uint32_t i = begin; i < end; i++) {                                                              \
+      explanation->begin(explanation->context, i - begin);                                                \
+      explanation->is_unmet = 0;                                                                          \
+      candidate_;                                                                                         \
+      const uint32_t is_one = sl_explained(explanation, accepts_(a, event, i, explanation));              \
+      explanation->end(explanation->context, is_one);                                                     \
+      found |= is_one;                                                                                    \
+    }                                                                                                     \
+    explanation->is_unmet = 0;                                                                            \
     return line_explain_scales(&a->scale, &a->odin, event, found, explanation) && !explanation->is_unmet; \
   }
-#define LINE_EXPLAIN_EVENT_(function, type, accepts_, candidate_)                                        \
-  static uint32_t function(struct sl_explanation *explanation, const void *args, uint32_t event) {       \
-    const type *a = (const type *)args;                                                                  \
-    const uint32_t found = sl_explained(explanation, accepts_(a, event, 0, explanation));                \
+#define LINE_EXPLAIN_EVENT_(function, type, accepts_, candidate_)                                         \
+  static uint32_t function(struct sl_explanation *explanation, const void *args, uint32_t event) {        \
+    const type *a = (const type *)args;                                                                   \
+    const uint32_t found = sl_explained(explanation, accepts_(a, event, 0, explanation));                 \
     return line_explain_scales(&a->scale, &a->odin, event, found, explanation) && !explanation->is_unmet; \
   }
 #else
@@ -193,11 +192,11 @@ static SL_UNUSED uint32_t line_explain_scales(const struct line_scale *scale,
 #define LINE_EXPLAIN_EVENT_(function, type, accepts_, candidate_)      SL_STATIC_ASSERT(1, "");
 #endif
 /* Values that identify a candidate, by its collection. */
-#define LINE_CANDIDATE_particles ~, LINE_PARTICLE_VALUES_
+#define LINE_CANDIDATE_particles          ~, LINE_PARTICLE_VALUES_
 #define LINE_CANDIDATE_secondary_vertices ~, LINE_PAIR_VALUES_
-#define LINE_CANDIDATE_vertex_pairs ~, LINE_PAIR_VALUES_
-#define LINE_PARTICLE_VALUES_ SL_EXPLAIN_VALUE("VELO track", a->candidates.velo_track[i])
-#define LINE_PAIR_VALUES_                                    \
+#define LINE_CANDIDATE_vertex_pairs       ~, LINE_PAIR_VALUES_
+#define LINE_PARTICLE_VALUES_             SL_EXPLAIN_VALUE("VELO track", a->candidates.velo_track[i])
+#define LINE_PAIR_VALUES_                                 \
   SL_EXPLAIN_VALUE("first part", a->candidates.first[i]); \
   SL_EXPLAIN_VALUE("second part", a->candidates.second[i])
 
@@ -239,8 +238,8 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
  *   LINES_OVER(secondary_vertices, LINES);
  *
  * Each further line begins with #undef SL_ARGS. The predicate is a function of `a`, the arguments of the line, `event`,
- * `i`, the index of the candidate in the slice, and `explanation`, which the macros of sluice/explain.h use. It returns 1
- * or 0 and calls no collectives. Further inputs and properties of the line follow LINE_OVER.
+ * `i`, the index of the candidate in the slice, and `explanation`, which the macros of sluice/explain.h use. It returns
+ * 1 or 0 and calls no collectives. Further inputs and properties of the line follow LINE_OVER.
  *
  * Lines over `events`, LINE_OVER(M, events) and so on, evaluate whole events: `i` is 0. All threads of a warp call the
  * predicate together; it may call warp collectives and returns the same value in all threads. */
@@ -250,9 +249,9 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
   LINE_PREDICATE_(name);                                                                                               \
   LINE_PICK_(LINE_IS_EVENTS_##over(LINE_JUDGE_EVENT_), LINE_JUDGE_CANDIDATES_, ~)                                      \
   (name##_judge_, struct name##_args, name##_accepts_)                                                                 \
-  LINE_PICK_(LINE_IS_EVENTS_##over(LINE_EXPLAIN_EVENT_), LINE_EXPLAIN_CANDIDATES_, ~)                                \
-(name##_explain_, struct name##_args, name##_accepts_, LINE_PICK_(LINE_CANDIDATE_##over, (void)0, ~))                \
-  SL_KERNEL(name##_one_, struct name##_args) {                                                                       \
+      LINE_PICK_(LINE_IS_EVENTS_##over(LINE_EXPLAIN_EVENT_), LINE_EXPLAIN_CANDIDATES_, ~)(                             \
+          name##_explain_, struct name##_args, name##_accepts_, LINE_PICK_(LINE_CANDIDATE_##over, (void)0, ~))         \
+          SL_KERNEL(name##_one_, struct name##_args) {                                                                 \
     if (sl_grid_thread() == 0) LINE_DESCRIBE_(&a, over);                                                               \
     const uint32_t step = gridDim.x * sl_block_warps();                                                                \
     for (uint32_t i = blockIdx.x * sl_block_warps() + sl_warp_index(); i < *a.events.count; i += step)                 \
@@ -271,7 +270,7 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
     return line_prepare_more(prepare_, s, args);                                                                       \
   }                                                                                                                    \
   SL_ALGORITHM_OF_SIZE(name, LINE_ARGS_BYTES, doc_, 128, name##_run_one_, SL_ERRORS_OF(line_errors), SL_CHECK(check_), \
-                       SL_PREPARE(name##_prepare_), SL_FAMILY(LINE_FAMILY #over, over##_run_lines_),                    \
+                       SL_PREPARE(name##_prepare_), SL_FAMILY(LINE_FAMILY #over, over##_run_lines_),                   \
                        SL_EXPLAIN(name##_explain_));                                                                   \
   LINE_PREDICATE_(name)
 /* On a CPU the predicate is compiled twice: without and, for SL_EXPLAIN, with an explanation. */
@@ -280,9 +279,9 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
 #else
 #define LINE_INLINE_ SL_DEVICE
 #endif
-#define LINE_PREDICATE_(name)                                                                                \
+#define LINE_PREDICATE_(name)                                                                                   \
   static LINE_INLINE_ uint32_t name##_accepts_(const struct name##_args *a SL_UNUSED, uint32_t event SL_UNUSED, \
-                                            uint32_t i SL_UNUSED, struct sl_explanation *explanation SL_UNUSED)
+                                               uint32_t i SL_UNUSED, struct sl_explanation *explanation SL_UNUSED)
 
 /* ---------------------------------------------------------------------------------------- all lines of a file */
 

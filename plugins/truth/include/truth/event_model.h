@@ -56,4 +56,11 @@ enum { TRUTH_GHOST = -1, TRUTH_UNKNOWN = -2 };
   F(flags, u32, PER_ITEM, "", "flags of the particle, as in truth_particles")
 SL_COLLECTION(truth_matches, TRUTH_MATCHES_FIELDS, "true particles that tracks match");
 
+/* One item per true particle; the offsets are shared. */
+#define TRUTH_LOSSES_FIELDS(F)                                                  \
+  F(offsets, u32, OFFSETS, "", "index of the first particle per event")         \
+  F(found, u32, PER_ITEM, "", "bit k: a track of stage k matches the particle") \
+  F(lost, u32, PER_ITEM, "", "first stage without such a track; the number of stages: none")
+SL_COLLECTION(truth_losses, TRUTH_LOSSES_FIELDS, "stages of a reconstruction that found true particles");
+
 #endif
