@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _abi
 from ._session import Session, Settings
-from .collection import Array
+from .collection import Array, copy_of_memory
 from .errors import Error, RunError, failure
 
 EventId = tuple[int, int]  # run and event number
@@ -35,10 +35,7 @@ _ROW, _CANDIDATE, _NODE = (_dtype(kind) for kind in (_abi.ExplainedRow, _abi.Exp
 
 def _records(dtype: np.dtype[Any], address: int, count: int) -> Array:
     """A copy of `count` structs."""
-    if count == 0:
-        return np.empty(0, dtype)
-    memory = (ctypes.c_char * (int(count) * dtype.itemsize)).from_address(int(address))
-    return np.frombuffer(memory, dtype).copy()
+    return copy_of_memory(int(address), dtype, (int(count),))
 
 
 class Explanation:
@@ -157,9 +154,12 @@ class _Collector:
             "met": requirement["is_met"] != 0,
             "role": _ROLES[requirement["role"]],
         }
-        names = ("run", "event", "node", "error")
-        columns = list(zip(*self._errors)) or [()] * len(names)
-        errors = {name: np.array(column, kind) for name, column, kind in zip(names, columns, ("u4", "u8", object, object))}
+        errors = {
+            "run": np.array([run for run, *_ in self._errors], "u4"),
+            "event": np.array([number for _, number, *_ in self._errors], "u8"),
+            "node": np.array([node for *_, node, _ in self._errors], "O"),
+            "error": np.array([error for *_, error in self._errors], "O"),
+        }
         return Explanation(decisions, requirements, errors)
 
 
