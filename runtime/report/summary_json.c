@@ -4,6 +4,7 @@
 #include "constants/conditions.h"
 #include "report/origin.h"
 #include "report/summary.h"
+#include "results/event_records.h"
 #include "results/sums_json.h"
 #include "session/inspect.h"
 #include "zmq/hub.h"
@@ -330,6 +331,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   json_configurations(sum, &j);
   json_conditions(s, &j);
   json_links(s, &j);
+  sl_event_records_json(sl_session_event_records(s), &j);
   sl_json_end_object(&j);
   return sl_json_finish(&j, file);
 }

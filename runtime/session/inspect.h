@@ -9,6 +9,7 @@
 #include <sluice/sluice.h>
 
 struct sl_drawings;
+struct sl_event_records;
 struct sl_outputs;
 struct sl_zmq_link;
 
@@ -31,6 +32,8 @@ struct sl_drawings *sl_session_drawings(struct sl_session *s);
 const struct sl_zmq_link *sl_session_links(const struct sl_session *s);
 /* Items, totals and histograms of the graph's outputs. */
 const struct sl_outputs *sl_session_outputs(const struct sl_session *s);
+/* Digests and named entries of events. */
+const struct sl_event_records *sl_session_event_records(const struct sl_session *s);
 uint64_t sl_session_events_read(const struct sl_session *s);
 /* --resume: number of events that earlier processes have delivered. */
 uint64_t sl_session_earlier_events(const struct sl_session *s);

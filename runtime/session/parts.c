@@ -38,6 +38,8 @@ int sl_parts_open(struct sl_session *sn) {
   if (status == SL_OK) sl_replan_open(&sn->replan, s, &sn->history);
   if (status == SL_OK) status = sl_outputs_open(&sn->outputs, s, &sn->identity);
   if (status == SL_OK) status = sl_sinks_open(&sn->sinks, s);
+  if (status == SL_OK && s->options.digest > 1 && s->options.report_path)
+    sl_event_records_open(&sn->event_records, s, &sn->identity);
   if (status == SL_OK && s->options.draws) status = sl_drawings_open(&sn->drawings, s, &sn->identity);
   if (status == SL_OK) status = sl_delivery_open(&sn->delivery, s);
   if (status == SL_OK) status = sl_times_open(&sn->times, s);

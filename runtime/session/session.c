@@ -149,6 +149,8 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   if (!options->explain) sl_observers_add(&sn->observers, &sl_sinks_observer, &sn->sinks);
   if (s->options.draws) sl_observers_add(&sn->observers, &sl_drawings_observer, &sn->drawings);
   sl_observers_add(&sn->observers, &sl_outputs_observer, &sn->outputs);
+  if (options->digest > 1 && options->report_path)
+    sl_observers_add(&sn->observers, &sl_event_records_observer, &sn->event_records);
   if (options->explain) sl_observers_add(&sn->observers, &sl_explaining_observer, &sn->explaining);
   if (options->checkpoint_path) sl_observers_add(&sn->observers, &sl_checkpoint_observer, &sn->checkpoint);
 }
@@ -200,6 +202,7 @@ void sl_session_close(struct sl_session *sn) {
   sl_configurations_close(&sn->configurations);
   sl_timestamps_close(&sn->timestamps);
   sl_explaining_close(&sn->explaining);
+  sl_event_records_close(&sn->event_records);
   sl_times_close(&sn->times);
   sl_order_close(&sn->order);
   sl_workers_free(s->workers);
@@ -282,6 +285,8 @@ struct sl_drawings *sl_session_drawings(struct sl_session *sn) {
 const struct sl_zmq_link *sl_session_links(const struct sl_session *sn) { return sn->zmq.links; }
 
 const struct sl_outputs *sl_session_outputs(const struct sl_session *sn) { return &sn->outputs; }
+
+const struct sl_event_records *sl_session_event_records(const struct sl_session *sn) { return &sn->event_records; }
 
 uint64_t sl_session_events_read(const struct sl_session *sn) { return sn->reading.events; }
 

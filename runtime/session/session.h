@@ -24,6 +24,7 @@
 #include "results/checkpoint.h"
 #include "results/configurations.h"
 #include "results/drawings.h"
+#include "results/event_records.h"
 #include "results/files.h"
 #include "results/identity.h"
 #include "results/outputs.h"
@@ -77,6 +78,7 @@ struct sl_session {
   struct sl_outputs outputs;
   struct sl_sinks sinks;
   struct sl_drawings drawings;
+  struct sl_event_records event_records; /* with options.digest 2 and a report */
   struct sl_files files;
   struct sl_rotation rotation;
   struct sl_checkpoint checkpoint;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "../../runtime/cli/compare/compare.c"
 #include "../../runtime/cli/compare/counts.c"
+#include "../../runtime/cli/compare/events.c"
 #include "../../runtime/cli/compare/results.c"
 #include "../../runtime/cli/summary_file.c"
 #include "fuzz_file.h"

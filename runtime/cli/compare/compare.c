@@ -9,6 +9,7 @@
 #include "cli/compare/compare.h"
 
 #include "cli/cli.h"
+#include "cli/compare/events.h"
 #include "cli/summary_file.h"
 
 #include <math.h>
@@ -273,11 +274,35 @@ int cli_compare_documents(struct sl_document *a, struct sl_document *b, int all)
   return write_comparison(a, b, all);
 }
 
+static int has_records(struct sl_document *d) {
+  return sl_document_member(d, sl_document_root(d), "event_records") != NULL;
+}
+
+/* Compares events, if both files have them. */
+static int compare_records(struct sl_document *first, struct sl_document *second, int all, int differ) {
+  struct cli_events a = {0}, b = {0};
+  if (!has_records(first) || !has_records(second)) {
+    if (differ || has_records(first) || has_records(second))
+      printf("\nevents are not compared: run both with --digest=events, so that their files have them\n");
+    return CLI_OK;
+  }
+  int status = cli_events_read(&a, first);
+  if (status == CLI_OK) status = cli_events_read(&b, second);
+  if (status == CLI_OK) status = cli_events_compare(&a, &b, all);
+  cli_events_free(&a);
+  cli_events_free(&b);
+  return status;
+}
+
 int cli_compare_files(const char *a, const char *b, int all) {
   struct sl_document first = {0}, second = {0};
   int status = cli_read_summary(&first, a);
   if (status == CLI_OK) status = cli_read_summary(&second, b);
   if (status == CLI_OK) status = cli_compare_documents(&first, &second, all);
+  if (status != CLI_WRONG) {
+    const int compared = compare_records(&first, &second, all, status);
+    if (compared != CLI_OK) status = compared;
+  }
   sl_document_close(&first);
   sl_document_close(&second);
   return status;

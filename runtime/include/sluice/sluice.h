@@ -190,7 +190,7 @@ struct sl_options {
   const char *metrics_path;        /* text file for Prometheus, rewritten during the run */
   const char *report_path;         /* opened when the run starts; sl_session_write_report writes it */
   const char *const *command_line; /* NULL-terminated arguments of the program, for the report, or NULL */
-  uint32_t digest;                 /* 1: digests of the outputs; 2: also of every event, through on_event_digest */
+  uint32_t digest;                 /* 1: digests of the outputs; 2: also of every event (on_event_digest, report) */
   uint32_t profile;                /* 1: measure each node, even where that slows the run (devices other than cpu) */
   uint32_t resident;               /* 1: repeats use inputs that are already on the device: no uploads */
   uint32_t guard;                  /* 1: every field has its own allocation, with canaries and poison */
