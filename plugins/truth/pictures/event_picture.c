@@ -27,8 +27,9 @@
 #define UT_TRACK_FIELDS   "offsets hit_offsets velo_track qop x tx hit_id"
 #define SEED_FIELDS       "offsets hit_offsets qop x y tx ty hit_id"
 #define LONG_TRACK_FIELDS "offsets hit_offsets velo_track ut_track qop x y tx ty hit_id"
-#define MUON_FIELDS       "format channel_first tiles tell40_links grid offset position_first x y z width_first half_x half_y"
 #define CALO_FIELDS       "numbers pedestal channels xy gain cell_size card_index"
+#define MUON_MAP_FIELDS   "format channel_first tiles tell40_links grid offset position_first width_first"
+#define MUON_FIELDS       MUON_MAP_FIELDS " x y z half_x half_y"
 
 #define SL_ARGS event_picture_args
 #define EVENT_PICTURE(M)                                                                                               \
