@@ -96,7 +96,7 @@ void picture_draw_vertex_legend(const struct picture *p, struct legend *l, const
   if (p->has_true_vertices) {
     add_entry(l, p, PICTURE_VERTEX_TRUE, "true, 4 tracks or more");
     add_entry(l, p, PICTURE_VERTEX_FEW, "true, fewer tracks");
-    if (note) legend_add_note(l, note);
+    if (note) legend_add_note(l, "%s", note);
   }
   if (p->has_found_vertices) add_entry(l, p, PICTURE_VERTEX_FOUND, "reconstructed");
 }
