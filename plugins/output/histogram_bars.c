@@ -81,7 +81,7 @@ void histogram_put_bars(struct histogram_file *f, const struct sl_histogram *h, 
   for (uint32_t i = 0; i < h->x.bins; i++) {
     const uint64_t count = sl_histogram_bin_count(h, i, 0);
     if (count == 0) continue;
-    const double width = box.width * svg_count_place(range, style, count);
+    const double width = box.width * svg_count_place(range, style, (double)count);
     put_row(f, &(struct svg_box){box.left, row_top + (ROW - BAR) / 2.0, width, BAR}, h->x.names[i], count);
     row_top += ROW;
   }

@@ -17,7 +17,8 @@
   M(STRING, output, "", "OUTPUT, or OUTPUT.FIELD of totals with names; empty: all histograms")           \
   M(ENUM, format, "by_name", "file format; by_name: by the suffix .json, .csv or .svg, svg without one", \
     "by_name json csv svg")                                                                              \
-  M(BOOL, log_counts, 0, "logarithmic scale of counts in pictures")
+  M(BOOL, log_counts, 0, "logarithmic scale of counts in pictures")                                      \
+  M(BOOL, errors, 1, "error bars in pictures of one numeric axis: the square root of each count")
 SL_HOST_ARGUMENTS(histogram_sink, HISTOGRAM_SINK);
 
 enum { BY_NAME, JSON, CSV, SVG, FORMATS };
@@ -104,7 +105,8 @@ static int histogram_sink_open(void *state, const struct sl_services *s, const v
   const struct histogram_sink_args *args = (const struct histogram_sink_args *)args_;
   struct histogram_sink *k = (struct histogram_sink *)state;
   const char *path = *args->path ? args->path : output_path ? output_path : "";
-  *k = (struct histogram_sink){.to = s->output, .run = s->run, .style = {.log_counts = args->log_counts}};
+  *k = (struct histogram_sink){
+      .to = s->output, .run = s->run, .style = {.log_counts = args->log_counts, .errors = args->errors}};
   int status = read_histograms(k, s);
   if (status == SL_OK && *args->output) status = choose_histograms(k, s, args->output);
   if (status == SL_OK && *path) status = choose_format(k, s, args->format, path);

@@ -1,14 +1,16 @@
 /* histogram_svg.c: histograms as a picture: a page of panels in the order of the graph outputs.
  *
- * One numeric axis: counts as steps from zero. Two: one cell per bin, coloured by its count, white without counts. A
- * line below the title has the statistics. Lengths are in pixels, with one decimal. Neighbouring bins of equal height
- * or colour are drawn as one path, which limits the file size. histogram_bars.c draws categories.
+ * One numeric axis: counts as steps from zero, with error bars of the square root of the count. Two: one cell per bin,
+ * coloured by its count, white without counts. A line below the title has the statistics. Lengths are in pixels, with
+ * one decimal. Neighbouring bins of equal height or colour are drawn as one path, which limits the file size.
+ * histogram_bars.c draws categories.
  */
 #include "svg.h"
 
 #include <sluice/text.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -40,7 +42,7 @@ static void put_steps(struct histogram_file *f, const struct sl_histogram *h, co
   histogram_put_plain(f, ",");
   svg_put_pixels(f, bottom);
   for (uint32_t i = 0; i < h->x.bins; i++) {
-    const double y = bottom - svg_count_place(counts, style, sl_histogram_bin_count(h, i, 0)) * box->height;
+    const double y = bottom - svg_count_place(counts, style, (double)sl_histogram_bin_count(h, i, 0)) * box->height;
     if (y != last) {
       histogram_put_plain(f, "H");
       svg_put_pixels(f, box->left + box->width * i / h->x.bins);
@@ -54,6 +56,24 @@ static void put_steps(struct histogram_file *f, const struct sl_histogram *h, co
   histogram_put_plain(f, "V");
   svg_put_pixels(f, bottom);
   histogram_put_plain(f, "Z'/>\n");
+}
+
+/* Draws error bars of bins with counts. */
+static void put_errors(struct histogram_file *f, const struct sl_histogram *h, const struct svg_box *box,
+                       struct svg_range counts, const struct histogram_style *style) {
+  const double bottom = box->top + box->height;
+  histogram_put_plain(f, "<path class='errors' d='M0,0");
+  for (uint32_t i = 0; i < h->x.bins; i++) {
+    const double count = (double)sl_histogram_bin_count(h, i, 0);
+    if (count <= 0) continue;
+    histogram_put_plain(f, "M");
+    svg_put_pixels(f, box->left + box->width * (i + 0.5) / h->x.bins);
+    for (int end = -1; end <= 1; end += 2) {
+      histogram_put_plain(f, end < 0 ? "," : "V");
+      svg_put_pixels(f, bottom - svg_count_place(counts, style, count + end * sqrt(count)) * box->height);
+    }
+  }
+  histogram_put_plain(f, "'/>\n");
 }
 
 /* ----------------------------------------------------------------------------------------------- two axes */
@@ -72,7 +92,7 @@ static void put_colour(struct histogram_file *f, uint32_t colour) {
 
 static uint32_t colour_of(struct svg_range counts, const struct histogram_style *style, uint64_t count) {
   if (count == 0) return COLOURS; /* no count */
-  const double place = svg_count_place(counts, style, count) * COLOURS;
+  const double place = svg_count_place(counts, style, (double)count) * COLOURS;
   return place >= COLOURS ? COLOURS - 1 : (uint32_t)place;
 }
 
@@ -129,12 +149,18 @@ static void put_scale(struct histogram_file *f, const struct svg_box *box, struc
   }
   const int power = svg_put_count_ticks(f, &bar, counts, SVG_AT_RIGHT, style);
   svg_begin_x_label(f, &bar);
-  histogram_put_plain(f, "counts");
+  histogram_put_plain(f, "entries");
   svg_put_power(f, power);
   histogram_put_plain(f, "</text>\n");
 }
 
 /* -------------------------------------------------------------------------------------------------- panels */
+
+static void put_unit(struct histogram_file *f, const char *unit) {
+  if (!*unit) return;
+  histogram_put_plain(f, " ");
+  svg_put_escaped(f, unit);
+}
 
 static void put_label(struct histogram_file *f, const struct sl_axis *axis, int power) {
   svg_put_escaped(f, axis->label);
@@ -153,8 +179,11 @@ static void put_upward(struct histogram_file *f, const struct sl_histogram *h, c
   if (is_2d) {
     put_label(f, &h->y, power);
   } else {
-    histogram_put_plain(f, "counts in a bin");
+    histogram_put_plain(f, "entries");
     svg_put_power(f, power);
+    histogram_put_plain(f, " / ");
+    svg_put_number(f, SVG_SIGNIFICANT, (h->x.upper - h->x.lower) / h->x.bins, 3);
+    put_unit(f, h->x.unit);
   }
   histogram_put_plain(f, "</text>\n");
 }
@@ -166,13 +195,16 @@ static void put_numeric(struct histogram_file *f, const struct sl_histogram *h, 
                               SVG_WIDTH - SVG_TITLE_LEFT - (is_2d ? RIGHT_2D : RIGHT_1D),
                               HEIGHT - SVG_TOP - SVG_BOTTOM};
   const struct svg_range values = {h->x.lower, h->x.upper};
-  const struct svg_range counts = svg_count_range(largest_count(h), style, is_2d ? 1 : 1.06);
+  const uint64_t largest = largest_count(h);
+  const uint64_t top_count = style->errors && !is_2d ? largest + (uint64_t)ceil(sqrt((double)largest)) : largest;
+  const struct svg_range counts = svg_count_range(top_count, style, is_2d ? 1 : 1.06);
   if (is_2d) {
     put_cells(f, h, &box, counts, style);
     put_scale(f, &box, counts, style);
   } else {
     svg_put_grid(f, &box, counts, SVG_AT_LEFT, style);
     put_steps(f, h, &box, counts, style);
+    if (style->errors) put_errors(f, h, &box, counts, style);
   }
   svg_put_box(f, "frame", &box);
   const int power = svg_put_ticks(f, &box, values, SVG_BELOW, 0);
@@ -190,12 +222,6 @@ static void put_title(struct histogram_file *f, const struct sl_histogram *h, do
     svg_put_escaped(f, h->y.doc);
   }
   histogram_put_plain(f, "</text>\n");
-}
-
-static void put_unit(struct histogram_file *f, const char *unit) {
-  if (!*unit) return;
-  histogram_put_plain(f, " ");
-  svg_put_escaped(f, unit);
 }
 
 static void put_one_value(struct histogram_file *f, const char *name, double value, const struct sl_axis *axis) {
@@ -286,15 +312,17 @@ static void begin_page(struct histogram_file *f, uint32_t width, uint32_t height
                       ".axis{stroke:#444}.grid{stroke:#e4e4e4}.frame{stroke:#444;fill:none}\n"
                       ".name{font:12px 'DejaVu Sans Mono',Menlo,Consolas,monospace;text-anchor:end}\n"
                       ".steps{stroke:#1f5f99;stroke-width:1.4;stroke-linejoin:round;fill:#a9c9e6;fill-opacity:.65}\n"
+                      ".errors{stroke:#222;stroke-width:1.1;fill:none}\n"
                       "</style>\n");
   histogram_put(f, "<rect width='%" PRIu32 "' height='%" PRIu32 "' fill='#fff'/>\n", width, height);
 }
 
-/* Panels have the width of the widest panel; a row has the height of its highest one. */
+/* Panels have the width of the widest panel; a row has the height of its highest one. At most two panels are side by
+ * side, so that the page is readable at a width of 1000 pixels. */
 void histograms_put_svg(struct histogram_file *f, const struct histogram_style *style, const struct sl_histogram *all,
                         uint32_t count) {
-  const uint32_t columns = count == 1 ? 1 : count <= 4 ? 2 : 3;
   const double width = largest_size(all, count).width;
+  const uint32_t columns = count == 1 || width > SVG_WIDTH ? 1 : 2;
   double height = 0;
   for (uint32_t i = 0; i < count; i += columns)
     height += largest_size(all + i, count - i < columns ? count - i : columns).height;

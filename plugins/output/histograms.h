@@ -17,7 +17,7 @@ void histogram_put(struct histogram_file *f, const char *format, ...) __attribut
 void histogram_put_plain(struct histogram_file *f, const char *text);
 
 struct histogram_style {
-  uint32_t log_counts;
+  uint32_t log_counts, errors;
 };
 
 void histograms_put_json(struct histogram_file *f, const struct sl_run *run, const struct sl_histogram *all,

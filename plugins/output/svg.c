@@ -179,9 +179,9 @@ struct svg_range svg_count_range(uint64_t largest, const struct histogram_style 
   return (struct svg_range){0, most * headroom};
 }
 
-double svg_count_place(struct svg_range r, const struct histogram_style *style, uint64_t count) {
-  if (!style->log_counts) return place_of(r, (double)count);
-  return count > 0 ? place_of(r, log10((double)count)) : 0;
+double svg_count_place(struct svg_range r, const struct histogram_style *style, double count) {
+  if (!style->log_counts) return place_of(r, count);
+  return count > 0 ? fmax(place_of(r, log10(count)), 0) : 0;
 }
 
 /* Draws ticks at powers of ten, with numbers, and at their multiples. */

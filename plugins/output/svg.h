@@ -49,8 +49,8 @@ int svg_put_ticks(struct histogram_file *f, const struct svg_box *box, struct sv
 /* The scale of counts: from 0, or from half a count on a logarithmic scale, so that one count is visible. `headroom` is
  * at least 1; on a linear scale `largest` is at 1 / headroom of the length. */
 struct svg_range svg_count_range(uint64_t largest, const struct histogram_style *style, double headroom);
-/* Place of a count on its scale: 0 at `low`, 1 at `high`. */
-double svg_count_place(struct svg_range r, const struct histogram_style *style, uint64_t count);
+/* Place of a count, or of the end of its error bar, on its scale: 0 at `low` or below, 1 at `high`. */
+double svg_count_place(struct svg_range r, const struct histogram_style *style, double count);
 /* Draws the ticks of counts. Returns the power of ten by which the numbers are divided. */
 int svg_put_count_ticks(struct histogram_file *f, const struct svg_box *box, struct svg_range r, enum svg_side side,
                         const struct histogram_style *style);

@@ -1,6 +1,7 @@
-/* plan_picture.c: see plan_picture.h. Plain SVG 1.1 without scripts. Bars are to scale; a bar that would be too
- * thin is a hairline, and a bar with enough room has its name on it. All have a tooltip. Big bars are drawn first, so
- * thin bars are on top. */
+/* plan_picture.c: see plan_picture.h. Plain SVG 1.1 without scripts, 1000 pixels wide. Bars are to scale; a bar that
+ * would be too thin is a hairline. The name of a bar is on it, in smaller letters on thin bars, to be read after
+ * zooming; a bar without room for that is named when the pointer is on it, above the plot. All bars have a tooltip.
+ * Big bars are drawn first, so that thin bars are on top. */
 #include "report/plan_picture.h"
 
 #include <sluice/text.h>
@@ -8,10 +9,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { LEFT = 96, TOP = 56, PLOT_HEIGHT = 720, RIGHT = 24, FONT = 11 };
-#define LETTER_WIDTH (0.58 * FONT) /* average of the sans-serif face, and a margin */
-#define WIDTH        1100.0        /* of the plot, unless the steps need more */
-#define COLUMN_MIN   40.0          /* least width of a named step */
+enum { LEFT = 72, TOP = 76, PLOT_HEIGHT = 720, RIGHT = 20, FONT = 12 };
+#define LETTER_WIDTH   0.6   /* average of the sans-serif face, per pixel of the font */
+#define WIDTH          908.0 /* of the plot, unless the steps need more */
+#define COLUMN_MIN     15.0  /* least width of a named step */
+#define LABEL_MIN      3.0   /* smallest font of a label, pixels */
+#define LABEL_READABLE 8.0   /* smallest font that is read without zooming */
+#define POINTED_MIN    6.0   /* least height of what the pointer can hit */
+#define STEP_RISE      0.87  /* sine of 60 degrees, at which the names of steps are written */
 
 struct frame {
   const struct sl_plan_picture *p;
@@ -86,7 +91,7 @@ static void write_step_axis(const struct frame *f) {
               p->first_step + step);
     } else if (step < steps) {
       const double middle = x_of(f, p->first_step + step + 0.5);
-      fprintf(f->file, "<text class=\"right\" transform=\"translate(%.1f %d) rotate(-35)\">", middle + 4,
+      fprintf(f->file, "<text class=\"right\" transform=\"translate(%.1f %d) rotate(-60)\">", middle + 4,
               TOP + PLOT_HEIGHT + 18);
       write_text(p->step_names[step], f->file);
       fprintf(f->file, "</text>\n");
@@ -95,27 +100,39 @@ static void write_step_axis(const struct frame *f) {
   }
 }
 
-/* The longest end of the name that fits into a box of that length and breadth: "search.candidates.members",
- * "candidates.members", "members", or NULL. */
-static const char *label_of(const struct sl_plan_bar *bar, double along, double across) {
-  if (along < FONT + 1 || across < FONT + 1) return NULL;
-  const char *label = bar->name;
-  while (label && (double)strlen(label) * LETTER_WIDTH > along - 4) {
-    const char *dot = strchr(label, '.');
-    label = dot ? dot + 1 : NULL;
+/* A label of a bar: an end of the name, as "search.candidates.members", "candidates.members" or "members"; and its
+ * font, pixels. */
+struct label {
+  const char *text;
+  double font;
+};
+
+/* The longest label for a box of this length and breadth in letters that are read without zooming, else the label with
+ * the largest font. */
+static struct label label_of(const struct sl_plan_bar *bar, double along, double across) {
+  struct label best = {NULL, 0};
+  for (const char *text = bar->name; text; text = strchr(text, '.') ? strchr(text, '.') + 1 : NULL) {
+    const double by_length = (along - 4) / (LETTER_WIDTH * (double)(strlen(text) + 1)), by_breadth = across - 1;
+    double font = by_length < by_breadth ? by_length : by_breadth;
+    if (font > FONT) font = FONT;
+    if (font > best.font) best = (struct label){text, font};
+    if (best.font >= LABEL_READABLE) break;
   }
-  return label;
+  return best;
 }
 
-/* Horizontal if it fits, else vertical. */
+/* Horizontal, or vertical if that allows a larger font. Without room for the smallest font there is no label. */
 static void write_label(const struct frame *f, const struct sl_plan_bar *bar, double x, double y, double width,
                         double height) {
-  const char *across = label_of(bar, width, height);
-  const char *label = across ? across : label_of(bar, height, width);
-  if (!label) return;
-  fprintf(f->file, "<text class=\"middle\" transform=\"translate(%.1f %.1f)%s\" dy=\"0.36em\">", x + 0.5 * width,
-          y + 0.5 * height, across ? "" : " rotate(-90)");
-  write_text(label, f->file);
+  const struct label across = label_of(bar, width, height), up = label_of(bar, height, width);
+  const int is_vertical = up.font > across.font;
+  const struct label label = is_vertical ? up : across;
+  if (label.font < LABEL_MIN) return;
+  fprintf(f->file, "<text class=\"middle\" transform=\"translate(%.1f %.1f)%s\" dy=\"0.36em\"", x + 0.5 * width,
+          y + 0.5 * height, is_vertical ? " rotate(-90)" : "");
+  if (label.font < FONT) fprintf(f->file, " style=\"font-size:%.1fpx\"", label.font);
+  fprintf(f->file, ">");
+  write_text(label.text, f->file);
   fprintf(f->file, "</text>");
 }
 
@@ -127,14 +144,24 @@ static void write_kept(const struct frame *f, const struct sl_plan_bar *bar, uin
           x_of(f, to) - x, height > 0.3 ? height : 0.3, hue);
 }
 
+/* "search.candidates, 1.2 MiB at 3.4 MiB" */
+static void write_place(const struct frame *f, const struct sl_plan_bar *bar, const char *separator) {
+  write_text(bar->name, f->file);
+  fputs(separator, f->file);
+  write_bytes(bar->bytes, f->file);
+  fputs(" at ", f->file);
+  write_bytes(bar->offset, f->file);
+}
+
 static void write_bar(const struct frame *f, const struct sl_plan_bar *bar) {
   const double x = x_of(f, bar->lower), width = x_of(f, bar->upper) - x;
   const double y = y_of(f, bar->offset + bar->bytes), height = y_of(f, bar->offset) - y;
   const unsigned hue =
       (unsigned)(bar->group * 137u + 205u) % 360u; /* golden angle: neighbouring groups have different colours */
-  fprintf(f->file, "<g><title>");
-  write_text(bar->name, f->file);
-  fprintf(f->file, "\n%" PRIu64 " bytes at %" PRIu64 "\n", bar->bytes, bar->offset);
+  fprintf(f->file, "<g class=\"bar\" data-bytes=\"%" PRIu64 "\" data-offset=\"%" PRIu64 "\"><title>", bar->bytes,
+          bar->offset);
+  write_place(f, bar, "\n");
+  fputs("\n", f->file);
   if (bar->detail)
     write_text(bar->detail, f->file);
   else
@@ -143,12 +170,17 @@ static void write_bar(const struct frame *f, const struct sl_plan_bar *bar) {
   write_kept(f, bar, bar->reserved_from, bar->lower, hue);
   write_kept(f, bar, bar->upper, bar->reserved_until, hue);
   fprintf(f->file,
-          "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%u,60%%,%s)\"%s "
+          "<rect class=\"live\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%u,60%%,%s)\"%s "
           "stroke=\"hsl(%u,60%%,35%%)\" stroke-width=\"0.5\"/>",
           x, y, width, height > 0.3 ? height : 0.3, hue, bar->in_place ? "70%" : "80%",
           bar->in_place ? " fill-opacity=\"0.6\" stroke-dasharray=\"3 2\"" : "", hue);
+  if (height < POINTED_MIN)
+    fprintf(f->file, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.0f\" fill-opacity=\"0\"/>", x,
+            y + 0.5 * (height - POINTED_MIN), width, POINTED_MIN);
   write_label(f, bar, x, y, width, height);
-  fprintf(f->file, "</g>\n");
+  fprintf(f->file, "<text class=\"pointed\" x=\"%d\" y=\"42\">", LEFT);
+  write_place(f, bar, ", ");
+  fprintf(f->file, "</text></g>\n");
 }
 
 /* A horizontal line at an address, with its name at the right end. */
@@ -156,21 +188,36 @@ static void write_level(const struct frame *f, uint64_t address, const char *nam
   const double y = y_of(f, address);
   fprintf(f->file,
           "<line class=\"%s\" x1=\"%d\" y1=\"%.2f\" x2=\"%.1f\" y2=\"%.2f\"/>\n"
-          "<text class=\"right %s\" x=\"%.1f\" y=\"%.1f\">%s %" PRIu64 " bytes</text>\n",
-          class, LEFT, y, LEFT + f->width, y, class, LEFT + f->width, y + shift, name, address);
+          "<text class=\"right %s\" x=\"%.1f\" y=\"%.1f\">%s ",
+          class, LEFT, y, LEFT + f->width, y, class, LEFT + f->width, y + shift, name);
+  write_bytes(address, f->file);
+  fprintf(f->file, "</text>\n");
+}
+
+/* Height of the part below the plot. */
+static double height_below(const struct frame *f) {
+  size_t longest = 0;
+  for (uint32_t step = 0; f->p->step_names && step < f->p->end_step - f->p->first_step; step++)
+    if (strlen(f->p->step_names[step]) > longest) longest = strlen(f->p->step_names[step]);
+  return 48 + STEP_RISE * LETTER_WIDTH * FONT * (double)longest;
 }
 
 static void write_head(const struct frame *f) {
-  const double width = LEFT + f->width + RIGHT, height = TOP + PLOT_HEIGHT + (f->p->step_names ? 110 : 48);
+  const double width = LEFT + f->width + RIGHT, height = TOP + PLOT_HEIGHT + height_below(f);
   fprintf(f->file,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
           "<style>text{font:%dpx sans-serif;fill:#222}.right{text-anchor:end}.middle{text-anchor:middle}"
           ".grid{stroke:#ddd}.arena{stroke:#222}.bound{stroke:#c00;stroke-dasharray:6 4}"
-          "text.arena,text.bound{stroke:none}text.bound{fill:#c00}.title{font-size:14px}</style>\n"
-          "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text class=\"title\" x=\"%d\" y=\"20\">",
+          "text.arena,text.bound{stroke:none}text.bound{fill:#c00}.title{font-size:16px;font-weight:bold}"
+          ".pointed{display:none;font-weight:bold}.bar:hover .pointed{display:inline}"
+          ".bar:hover .live{stroke:#000;stroke-width:2}.hint{fill:#777}</style>\n"
+          "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text class=\"title\" x=\"%d\" y=\"22\">",
           width, height, width, height, FONT, LEFT);
   write_text(f->p->title, f->file);
-  fprintf(f->file, "</text>\n");
+  fprintf(f->file, "</text>\n<text class=\"middle\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", LEFT + 0.5 * f->width,
+          height - 8, f->p->step_names ? "steps, in the order in which they run" : "steps");
+  fprintf(f->file, "<text class=\"middle\" transform=\"translate(14 %.1f) rotate(-90)\">address in the arena</text>\n",
+          TOP + 0.5 * PLOT_HEIGHT);
 }
 
 /* Writes the bars of at least `at_least` and less than `below` bytes. */
@@ -192,7 +239,7 @@ void sl_plan_picture_write(const struct sl_plan_picture *p, FILE *file) {
   write_bars(&f, thin, UINT64_MAX, 0);
   write_bars(&f, 0, UINT64_MAX, 1);
   write_bars(&f, 0, thin, 0);
-  write_level(&f, p->arena_bytes, "arena", "arena", -18);
+  write_level(&f, p->arena_bytes, "arena", "arena", -19);
   write_level(&f, p->lower_bound_bytes, "lower bound", "bound", -5);
   fprintf(file, "</svg>\n");
 }

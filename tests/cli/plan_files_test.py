@@ -37,14 +37,42 @@ def check_offsets(path, problem, capacity):
 
 
 def bars(svg):
-    """{name: (bytes, offset, height of the bar)} of a drawing."""
+    """{name: (bytes, offset, height of the bar)} of a drawing. The tooltip and the text for the pointer, above the plot,
+    begin with the name and the rounded bytes."""
     found = {}
     for group in ElementTree.fromstring(svg).iter(SVG + "g"):
-        name, place, *_ = group.find(SVG + "title").text.split("\n")
-        size, offset = map(int, re.fullmatch(r"(\d+) bytes at (\d+)", place).groups())
-        assert name not in found, name
-        found[name] = (size, offset, float(group.find(SVG + "rect").get("height")))
+        tooltip = group.find(SVG + "title").text.split("\n")
+        (pointed,) = [text.text for text in group.findall(SVG + "text") if text.get("class") == "pointed"]
+        (bar,) = [rect for rect in group.findall(SVG + "rect") if rect.get("class") == "live"]
+        size, offset = int(group.get("data-bytes")), int(group.get("data-offset"))
+        assert tooltip[1] == f"{rounded(size)} at {rounded(offset)}" and pointed == ", ".join(tooltip[:2]), (tooltip, pointed)
+        assert tooltip[0] not in found, tooltip
+        found[tooltip[0]] = (size, offset, float(bar.get("height")))
+        check_label(group, bar, tooltip[0])
     return found
+
+
+def rounded(size):
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1024 or unit == "MiB":
+            return f"{size:.4g} {unit}"
+        size /= 1024
+
+
+def check_label(group, bar, name):
+    """A bar with room for letters of 3 pixels has an end of its name on it, in letters that fit; others have none. A thin
+    bar has a higher part that the pointer can hit."""
+    width, height = float(bar.get("width")), float(bar.get("height"))
+    labels = [text for text in group.findall(SVG + "text") if text.get("class") == "middle"]
+    rooms = {min((along - 4) / (0.6 * (len(end) + 1)), across - 1) for along, across in ((width, height), (height, width))
+             for end in (name.split(".", i)[-1] for i in range(name.count(".") + 1))}
+    assert len(labels) == (max(rooms) >= 3) or abs(max(rooms) - 3) < 0.1, (name, width, height)
+    for label in labels:
+        font = float(re.search(r"[\d.]+", label.get("style", "12"))[0])
+        assert name == label.text or name.endswith("." + label.text), (name, label.text)
+        assert 2.9 < font <= 12 and font <= max(width, height) - 0.9 and font * 0.6 * len(label.text) <= max(width, height), (name, font)
+    wide = [rect for rect in group.findall(SVG + "rect") if rect.get("fill-opacity") == "0"]
+    assert len(wide) == (height < 6) and all(rect.get("height") == "6" for rect in wide), (name, height)
 
 
 def check_scale(drawn):

@@ -137,8 +137,8 @@ static void reconstructed_and_true_vertices_have_different_markers(void **state)
   assert_shows("reconstructed: 2<");
   assert_null(strstr(text, "true, 4 tracks"));
   assert_shows("3 tracks. The event has no Monte-Carlo truth");
-  /* z = 0 in the middle of -150 to 150 mm on 640 pixels from 650; x = 0 in the middle of 460 from 650 */
-  assert_shows("<path class='reconstructed' d='M960,880h20m-10,-10v20'/>");
+  /* z = 0 in the middle of -150 to 150 mm on 620 pixels from 650; x = 0 in the middle of 460 from 650 */
+  assert_shows("<path class='reconstructed' d='M950,880h20m-10,-10v20'/>");
 }
 
 static void nan_leaves_a_valid_file(void **state) {

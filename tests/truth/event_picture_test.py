@@ -14,6 +14,8 @@ GRAPH = ROOT / "graphs/velo_picture.yaml"
 SPECTROMETER = ROOT / "graphs/spectrometer_picture.yaml"
 DATA = Path(os.environ.get("SLUICE_DATA", ROOT.parent / "shared/data")) / "lhcb"
 SVG = "{http://www.w3.org/2000/svg}"
+PANELS = 5  # of the spectrometer
+IN_LEGEND = 3  # samples of long tracks in the legend: a track, a muon, and a ghost if the truth is shown
 
 
 def draw(path, *arguments, graph=GRAPH):
@@ -30,6 +32,17 @@ def lines(root, kind):
 
 def texts(root):
     return ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+
+
+def text_after(root, start):
+    """The rest of the only text that begins with `start`."""
+    (found,) = [text for text in texts(root) if text.startswith(start)]
+    return found[len(start):]
+
+
+def drawn(root, kind):
+    """Number of drawn tracks of a kind, from the legend."""
+    return int(text_after(root, f"{kind}: "))
 
 
 def shows(root, text):
@@ -112,17 +125,29 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(picture["ut_hits"] > 300 and picture["scifi_hits"] > 1000, f"a simulated event has {picture['ut_hits']} and {picture['scifi_hits']} hits in UT and SciFi")
     checks.that(picture["muon_hits"] > 50 and picture["energy_gev"] > 200, f"a simulated event has {picture['muon_hits']} hits in the muon chambers, and {picture['energy_gev']:.0f} GeV in the calorimeter")
     checks.that(picture["true_tracks"] > picture["long_tracks"] > 50, f"of {picture['true_tracks']} true tracks {picture['long_tracks']} are long")
-    checks.that(lines(root, "long") == 4 * picture["long_tracks"] + 2, "each long track is drawn")
-    summary, root = draw(path, "-n", 1, "--set", "seed=3", graph=SPECTROMETER)
+    checks.that(lines(root, "true-long") == 0 and not shows(root, "True tracks"), "true tracks are not drawn by default")
+    summary, root = draw(path, "-n", 1, "--set", "seed=3", "--set", "picture.truth=true", graph=SPECTROMETER)
     picture, check = summary["results"]["picture"], summary["results"]["ut_check"]
     checks.that((picture["found_ut_tracks"], picture["ut_ghosts"]) == (check["tracks"], check["ghosts"]), "VELO-UT tracks and ghosts of the check")
     check = summary["results"]["long_check"]
     checks.that((picture["found_long_tracks"], picture["long_ghosts"]) == (check["tracks"], check["ghosts"]), "long tracks and ghosts of the check")
     muons = sum(b["muons"] for kind in summary["results"]["muon_check"]["kinds"] for b in kind["momentum"][:-1])
     checks.that(picture["found_muons"] == muons > 0, f"muons of the check, {muons}")
-    tracks, ghosts = picture["found_ut_tracks"] + picture["found_long_tracks"], picture["ut_ghosts"] + picture["long_ghosts"]
-    checks.that(tracks > 150 and ghosts > 10 and lines(root, "matched") == 2 * (tracks - ghosts) + 2, "each matched track is a band in two panels, and the legend has two")
-    checks.that(lines(root, "ghost") == 2 * ghosts + 2, "each ghost is a line")
+    checks.that(lines(root, "true-long") == PANELS * picture["long_tracks"] + 1, "each true long track is drawn in each panel, and one line in the legend")
+    checks.that(lines(root, "long") == PANELS * picture["found_long_tracks"] + IN_LEGEND, "each long track is drawn in each panel")
+    long_ids = picture["found_ut_tracks"] - drawn(root, "VELO-UT")
+    checks.that(0 < long_ids <= picture["found_long_tracks"], f"{long_ids} of {picture['found_ut_tracks']} VELO-UT tracks continue and are not drawn")
+    checks.that(lines(root, "velo-ut") == 4 * drawn(root, "VELO-UT") + 1, "the others are drawn in four panels")
+    ghosts = sum("ghost" in line.get("class", "").split() for group in root.iter(f"{SVG}g") if group.get("class") == "long" for line in group)
+    checks.that(ghosts == PANELS * picture["long_ghosts"] + 1 and picture["long_ghosts"] > 0, f"each of {picture['long_ghosts']} ghosts among long tracks is dashed")
+    faster, root = draw(path, "-n", 1, "--set", "seed=3", "--set", "picture.min_p=5000", graph=SPECTROMETER)
+    hidden = picture["found_long_tracks"] - drawn(root, "long")
+    checks.that(0 < hidden < picture["found_long_tracks"] and lines(root, "long") == PANELS * drawn(root, "long") + IN_LEGEND - 1, f"of {picture['found_long_tracks']} long tracks {hidden} with less than 5 GeV are not drawn")
+    velo = int(text_after(root, "hidden, VELO, no momentum: "))
+    others = int(text_after(root, "hidden, below 5000 MeV: "))
+    checks.that(others >= hidden and faster["results"]["picture"]["hidden_tracks"] == others + velo and velo > 50, f"the legend and the report have the hidden tracks, {others} and {velo}")
+    done = call("run", SPECTROMETER, "-n", 1, "-o", path, "--set", "picture.line=Hlt1TrackMVA", expect=2)
+    checks.that("line: `Hlt1TrackMVA`: no lines are connected; connect them with `in: { lines: all }`" in done.stderr, "a line without connected lines is refused")
 
 # the part that adds the picture to a trigger
 SEQUENCES = sorted((ROOT / "graphs").glob("hlt1_pp_*.yaml"))
@@ -142,16 +167,35 @@ if (DATA / "minbias.mdf").exists():
             checks.that((picture["ut_hits"], picture["scifi_hits"], picture["muon_hits"]) == (ut, scifi, muon), f"event {event}: hits of UT, SciFi, muon chambers")
             checks.that(abs(picture["energy_gev"] - energy) < 0.01, f"event {event}: energy")
             checks.that((picture["long_tracks"], picture["true_tracks"]) == (long_tracks, true_tracks), f"event {event}: true tracks")
-            # in each of the four panels
-            checks.that(lines(root, "long") == 4 * long_tracks + 2, f"event {event}: a line for each long track, and two in the legend")
-            checks.that(dots(root, "ticks")[:5] == [ut, scifi, ut, ut, scifi], f"event {event}: a mark for each hit of the trackers, in each panel")
+            checks.that(lines(root, "true-long") == 0, f"event {event}: no true tracks without picture.truth")
+            # UT: both views of the whole spectrometer, VELO and UT, UT; SciFi: view from above, SciFi
+            checks.that(dots(root, "ticks")[:6] == [ut, scifi, ut, 0, ut, ut], f"event {event}: a mark for each hit of the trackers, in each panel with a measured coordinate")
+            checks.that(dots(root, "ticks")[6] == scifi, f"event {event}: SciFi hits, enlarged")
             checks.that(dots(root, "pads")[0] == muon, f"event {event}: a mark for each hit of the muon chambers")
-            checks.that(shows(root, f"true tracks through their hits: {true_tracks}."), f"event {event}: the title")
+            _, root = draw(path, *sample, "--set", f"picture.event={event}", "--set", "picture.truth=true", graph=SPECTROMETER)
+            checks.that(lines(root, "true-long") == PANELS * long_tracks + 1, f"event {event}: a line for each true long track in each panel, and one in the legend")
         busiest, root = draw(path, *sample, "--set", "picture.choose=busiest", graph=SPECTROMETER)
         checks.that(busiest["results"]["picture"]["event"] == 6001 and path.stat().st_size < 450_000, f"the busiest event takes {path.stat().st_size} bytes, below 450,000")
         again = Path(folder) / "again.svg"
         draw(again, *sample, "--set", "picture.choose=busiest", "--slots", 2, "--slice-events", 1, graph=SPECTROMETER)
         checks.that(again.read_bytes() == path.read_bytes(), "the picture of the busiest event does not depend on slices")
+
+        # candidates of lines that passed, in a trigger
+        trigger, line = ROOT / "graphs/hlt1_pp_default.yaml", "Hlt1TwoTrackMVACharmXSec"
+        highlighted = (*sample, "--with", ROOT / "graphs/output/event_picture.yaml", "--set", "picture.event=6001")
+        summary, root = draw(path, *highlighted, graph=trigger)
+        passed = {entry["name"]: entry["candidates"] for entry in summary["results"]["picture"]["lines"]}
+        checks.that(passed == {line: 1, "Hlt1KsToPiPi": 1}, f"lines that passed event 6001: {passed}")
+        checks.that(shows(root, f"{line}: 1 candidate") and shows(root, "Hlt1KsToPiPi: 1 candidate"), "the legend names them")
+        tracks = int(text_after(root, "tracks of candidates: "))
+        checks.that(2 <= tracks <= 4 and lines(root, "candidate") == PANELS * tracks + 1, f"the {tracks} tracks of their candidates are drawn bold in each panel")
+        checks.that(lines(root, "long") == PANELS * (summary["results"]["picture"]["found_long_tracks"] - tracks) + IN_LEGEND - 1, "and no second time among the long tracks")
+        _, root = draw(path, *highlighted, "--set", f"picture.line={line}", graph=trigger)
+        checks.that(lines(root, "candidate") == PANELS * 2 + 1 and not shows(root, "Hlt1KsToPiPi"), "one line is selected: two tracks")
+        _, root = draw(path, *highlighted, "--set", "picture.line=Hlt1TrackMVA", graph=trigger)
+        checks.that(lines(root, "candidate") == 1 and shows(root, "Hlt1TrackMVA did not pass"), "a line that did not pass has no tracks")
+        done = call("run", trigger, *highlighted, "-o", path, "--set", "picture.line=Hlt1Nothing", expect=2)
+        checks.that("line: `Hlt1Nothing` is none of the 66 connected lines, such as `Hlt1TwoTrackMVACharmXSec`" in done.stderr, "an unknown line is refused")
 else:
     print(f"no shared data: {DATA} (set SLUICE_DATA)")
 checks.end()

@@ -1,5 +1,5 @@
 /* event_picture.c: truth.event_picture, draws one event as SVG: hits, tracks, vertices and missed particles in the
- * VELO; or hits, true tracks and found tracks in the whole spectrometer.
+ * VELO; or hits, found tracks, candidates of selection lines and true tracks in the whole spectrometer.
  * The event is the first one, the one with most tracks, or the one with a given number. Each event that is selected, or
  * has more tracks than the best so far, is drawn at once, since its data are not available later; the last drawing is
  * written at the end. In a run that draws events on request, the sink draws these too; without a path it writes no
@@ -12,6 +12,7 @@
 #include "pv/event_model.h"
 #include "spectrometer_found.h"
 #include "spectrometer_hits.h"
+#include "spectrometer_lines.h"
 #include "velo/event_model.h"
 
 #include <sluice/plugin.h>
@@ -24,33 +25,46 @@
 
 #define BANK_FIELDS       "offsets source_id version size_bytes first_word payload"
 #define UT_TRACK_FIELDS   "offsets hit_offsets velo_track qop x tx hit_id"
-#define LONG_TRACK_FIELDS "offsets hit_offsets velo_track ut_track qop x tx hit_id"
-#define MUON_FIELDS       "format channel_first tiles tell40_links grid offset position_first x z width_first half_x"
+#define SEED_FIELDS       "offsets hit_offsets qop x y tx ty hit_id"
+#define LONG_TRACK_FIELDS "offsets hit_offsets velo_track ut_track qop x y tx ty hit_id"
 #define CALO_FIELDS       "numbers pedestal channels xy gain cell_size card_index"
+#define MUON_MAP_FIELDS   "format channel_first tiles tell40_links grid offset position_first width_first"
+#define MUON_FIELDS       MUON_MAP_FIELDS " x y z half_x half_y"
 
 #define SL_ARGS event_picture_args
-#define EVENT_PICTURE(M)                                                                                            \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id hit_x hit_y hit_z", "VELO tracks to draw")                 \
-  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "state per track at the beam line")          \
-  M(AUTO_IN, hits, velo_hits, "offsets id x y z", "all VELO hits; if not connected, only hits on tracks are drawn") \
-  M(AUTO_IN, geometry, velo_geometry, "module_z local_x transform", "outlines of the VELO sensors")                 \
-  M(AUTO_IN, mc_particles, mc_particle_banks, BANK_FIELDS,                                                          \
-    "banks with true particles, for ghosts and missed particles")                                                   \
-  M(AUTO_IN, mc_vertices, mc_vertex_banks, BANK_FIELDS, "banks with true vertices")                                 \
-  M(AUTO_IN, vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices")                               \
-  M(AUTO_IN, ut_hits, ut_hits, "offsets id x z", "spectrometer: UT hits")                                           \
-  M(AUTO_IN, ut_tracks, ut_tracks, UT_TRACK_FIELDS, "spectrometer: VELO-UT tracks")                                 \
-  M(AUTO_IN, scifi_hits, scifi_hits, "offsets id x z", "spectrometer: SciFi hits")                                  \
-  M(AUTO_IN, long_tracks, long_tracks, LONG_TRACK_FIELDS, "spectrometer: long tracks")                              \
-  M(AUTO_IN, muons, muon_flags, "is_muon", "spectrometer: muon identification per long track")                      \
-  M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon banks; require muon_geometry")                  \
-  M(AUTO_IN, muon_geometry, muon_geometry, MUON_FIELDS, "positions of muon pads and strips")                        \
-  M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: calorimeter banks; require calo_geometry")   \
-  M(AUTO_IN, calo_geometry, calo_geometry, CALO_FIELDS, "positions of calorimeter cells")                           \
-  M(ENUM, show, "velo", "part to draw: the VELO or the whole spectrometer", "velo spectrometer")                    \
-  M(FILE_OUT, path, "", "", "output file; empty: the file of -o")                                                   \
-  M(ENUM, choose, "first", "event to draw: the first one, or the one with most tracks", "first busiest")            \
-  M(F64, event, -1, -1, 9007199254740991.0, "", "number of the event to draw; -1: according to `choose`")           \
+#define EVENT_PICTURE(M)                                                                                               \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id hit_x hit_y hit_z", "VELO tracks to draw")                    \
+  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "state per track at the beam line")             \
+  M(AUTO_IN, hits, velo_hits, "offsets id x y z", "all VELO hits; if not connected, only hits on tracks are drawn")    \
+  M(AUTO_IN, geometry, velo_geometry, "module_z local_x transform", "outlines of the VELO sensors")                    \
+  M(AUTO_IN, mc_particles, mc_particle_banks, BANK_FIELDS,                                                             \
+    "banks with true particles, for ghosts and missed particles")                                                      \
+  M(AUTO_IN, mc_vertices, mc_vertex_banks, BANK_FIELDS, "banks with true vertices")                                    \
+  M(AUTO_IN, vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices")                                  \
+  M(AUTO_IN, ut_hits, ut_hits, "offsets id x y y_end z", "spectrometer: UT hits")                                      \
+  M(AUTO_IN, ut_tracks, ut_tracks, UT_TRACK_FIELDS, "spectrometer: VELO-UT tracks")                                    \
+  M(AUTO_IN, scifi_hits, scifi_hits, "offsets id x z", "spectrometer: SciFi hits")                                     \
+  M(AUTO_IN, seeds, seeds, SEED_FIELDS, "spectrometer: tracks in the SciFi")                                           \
+  M(AUTO_IN, long_tracks, long_tracks, LONG_TRACK_FIELDS, "spectrometer: long tracks")                                 \
+  M(AUTO_IN, muons, muon_flags, "is_muon", "spectrometer: muon identification per long track")                         \
+  M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon banks; require muon_geometry")                     \
+  M(AUTO_IN, muon_geometry, muon_geometry, MUON_FIELDS, "positions of muon pads and strips")                           \
+  M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: calorimeter banks; require calo_geometry")      \
+  M(AUTO_IN, calo_geometry, calo_geometry, CALO_FIELDS, "positions of calorimeter cells")                              \
+  M(LIST_IN, lines, line_decisions, "offsets made_by passed accepted",                                                 \
+    "spectrometer: lines; the long tracks of their candidates are highlighted if they pass")                           \
+  M(LIST_IN, particles, particles, "offsets made_by", "spectrometer: candidates with one track, of `lines`")           \
+  M(LIST_IN, secondary_vertices, secondary_vertices, "offsets made_by first second x y z",                             \
+    "spectrometer: candidates with two tracks, of `lines`")                                                            \
+  M(ENUM, show, "velo", "part to draw: the VELO or the whole spectrometer", "velo spectrometer")                       \
+  M(FILE_OUT, path, "", "", "output file; empty: the file of -o")                                                      \
+  M(ENUM, choose, "first", "event to draw: the first one, or the one with most tracks", "first busiest")               \
+  M(F64, event, -1, -1, 9007199254740991.0, "", "number of the event to draw; -1: according to `choose`")              \
+  M(BOOL, truth, 0, "spectrometer: draw true tracks and vertices, and mark ghosts")                                    \
+  M(U32, min_p, 0, 0, 10000000, "MeV",                                                                                 \
+    "spectrometer: smallest momentum of drawn tracks; candidates of lines are always drawn, and tracks without "       \
+    "momentum only with 0")                                                                                            \
+  M(STRING, line, "", "spectrometer: name of the line with the candidates to highlight; empty: all lines that passed") \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 SL_HOST_ARGUMENTS(event_picture, EVENT_PICTURE);
 
@@ -285,7 +299,10 @@ static int add_velo_hits(struct drawing *c, const struct velo_hits_view *hits, u
   if (!hits->offsets) return SL_OK;
   c->spectrometer.hits[SPECTROMETER_VELO].is_read = 1;
   for (uint32_t i = hits->offsets[event]; i < hits->offsets[event + 1]; i++) {
-    const struct spectrometer_hit hit = {.z = hits->z[i], .x = hits->x[i], .id = hits->id[i] & c->id_mask};
+    const struct spectrometer_hit hit = {.z = hits->z[i],
+                                         .at = {hits->x[i], hits->y[i]},
+                                         .id = hits->id[i] & c->id_mask,
+                                         .axes = 1 << SPECTROMETER_X | 1 << SPECTROMETER_Y};
     if (!spectrometer_add_hit(&c->spectrometer, SPECTROMETER_VELO, &hit)) return SL_ENOMEM;
   }
   return SL_OK;
@@ -321,6 +338,20 @@ static int read_detectors(struct drawing *c, const struct sl_services *s, const 
   return error;
 }
 
+/* Candidates of lines refer to the event's long tracks: 0, SL_ENOMEM, or SL_EINVAL with a message. */
+static int take_lines(struct spectrometer *p, const struct sl_services *s, const struct event_picture_args *args,
+                      uint32_t e, const struct sl_event *event) {
+  const struct spectrometer_selections in = {args->lines, args->secondary_vertices, args->particles, args->line};
+  const uint32_t *longs = args->long_tracks.offsets;
+  const char *wrong = "";
+  const int status = spectrometer_take_lines(p, &in, e, longs ? longs[e + 1] - longs[e] : 0, &wrong);
+  if (status == SL_EINVAL)
+    s->message(s->context, SL_ERROR,
+               "run %" PRIu32 " event %" PRIu64 ": the candidates of %s were made from other tracks than `long_tracks`",
+               event->run, event->number, wrong);
+  return status;
+}
+
 static int draw_spectrometer(struct drawing *c, const struct sl_services *s, const struct event_picture_args *args,
                              uint32_t e, const struct sl_event *event) {
   struct spectrometer *p = &c->spectrometer;
@@ -328,11 +359,20 @@ static int draw_spectrometer(struct drawing *c, const struct sl_services *s, con
   p->run = event->run;
   p->number = event->number;
   p->has_truth = c->picture.has_truth;
+  p->shows_truth = args->truth;
+  p->min_p_mev = args->min_p;
+  c->picture.has_true_vertices &= args->truth;
   if (read_detectors(c, s, args, e, event)) return SL_ENOMEM;
   spectrometer_sort_hits(p);
   if (p->has_truth && !spectrometer_add_tracks(p, &c->mc, c->id_mask)) return SL_ENOMEM;
-  const struct spectrometer_inputs found = {args->tracks, args->beamline_states, args->ut_tracks, args->long_tracks,
-                                            args->muons.is_muon};
+  const int status = take_lines(p, s, args, e, event);
+  if (status != SL_OK) return status;
+  const struct spectrometer_inputs found = {.velo = args->tracks,
+                                            .states = args->beamline_states,
+                                            .ut = args->ut_tracks,
+                                            .seeds = args->seeds,
+                                            .longs = args->long_tracks,
+                                            .is_muon = args->muons.is_muon};
   if (spectrometer_take_tracks(p, &found, e, p->has_truth ? &c->association : NULL)) return SL_ENOMEM;
   spectrometer_draw(p, &c->picture, &c->svg);
   return SL_OK;
@@ -348,7 +388,8 @@ static int draw(struct drawing *c, const struct sl_services *s, const struct eve
   if (read_truth(c, s, args, e, event) || fill_picture(c, args, e)) return SL_ENOMEM;
   c->svg.count = 0;
   if (c->show == SHOW_SPECTROMETER) {
-    if (draw_spectrometer(c, s, args, e, event)) return SL_ENOMEM;
+    const int status = draw_spectrometer(c, s, args, e, event);
+    if (status != SL_OK) return status;
   } else {
     picture_draw(&c->picture, &c->svg);
   }
@@ -368,6 +409,18 @@ static void free_drawing(struct drawing *c) {
 
 /* ------------------------------------------------------------------------------------------------ the sink */
 
+/* The property `line` must be the name of a connected line. */
+static int has_line(const struct sl_services *s, const struct event_picture_args *args) {
+  if (!*args->line || spectrometer_find_line(&args->lines, args->line) < args->lines.count) return 1;
+  if (args->lines.count == 0)
+    s->message(s->context, SL_ERROR, "line: `%s`: no lines are connected; connect them with `in: { lines: all }`",
+               args->line);
+  else
+    s->message(s->context, SL_ERROR, "line: `%s` is none of the %" PRIu32 " connected lines, such as `%s`", args->line,
+               args->lines.count, args->lines.names[0]);
+  return 0;
+}
+
 static int event_picture_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
   const struct event_picture_args *args = (const struct event_picture_args *)args_;
   struct event_picture *c = (struct event_picture *)state;
@@ -379,6 +432,7 @@ static int event_picture_open(void *state, const struct sl_services *s, const vo
                               .is_busiest = args->choose == CHOOSE_BUSIEST,
                               .selected_event = args->event < 0 ? UINT64_MAX : (uint64_t)args->event,
                               .to = s->output};
+  if (!has_line(s, args)) return SL_EINVAL;
   if (s->draws && !path) return SL_OK;
   /* Opens the file at once, so that a path that cannot be written is reported before the run. */
   return c->to->open(s, path, 0, &c->file);
@@ -404,9 +458,8 @@ static int event_picture_consume(void *state, const struct sl_services *s, const
     c->tracks_drawn = tracks;
     c->is_drawn = 1;
     const int error = draw(&c->chosen, s, args, e, &batch->events[e]);
-    if (error == SL_OK) continue;
-    s->message(s->context, SL_ERROR, "out of memory");
-    return error;
+    if (error == SL_ENOMEM) s->message(s->context, SL_ERROR, "out of memory");
+    if (error) return error;
   }
   return SL_OK;
 }
@@ -422,18 +475,32 @@ static int event_picture_draw(void *state, const struct sl_services *s, const vo
 
 static void report_spectrometer(const struct spectrometer *p, const struct sl_report *r) {
   double energy = 0;
-  for (uint32_t i = 0; i < SPECTROMETER_COLUMNS; i++) energy += p->energy_mev[i];
-  r->integer(r->context, "true_tracks", p->true_tracks);
-  r->integer(r->context, "long_tracks", p->counts[SPECTROMETER_LONG]);
+  uint32_t true_tracks = 0, hidden = 0;
+  for (uint32_t i = 0; i < SPECTROMETER_STRIPS; i++) energy += p->energy_mev[SPECTROMETER_X][i];
+  for (enum spectrometer_kind kind = 0; kind < SPECTROMETER_KINDS; kind++) {
+    if (spectrometer_is_true(kind)) true_tracks += p->kinds[kind].tracks;
+    if (!spectrometer_is_true(kind) || p->shows_truth) hidden += p->kinds[kind].hidden;
+  }
+  r->integer(r->context, "true_tracks", true_tracks);
+  r->integer(r->context, "long_tracks", p->kinds[SPECTROMETER_TRUE_LONG].tracks);
   r->integer(r->context, "ut_hits", (int64_t)p->hits[SPECTROMETER_UT].count);
   r->integer(r->context, "scifi_hits", (int64_t)p->hits[SPECTROMETER_SCIFI].count);
-  r->integer(r->context, "muon_hits", (int64_t)p->hits[SPECTROMETER_MUON].count);
+  r->integer(r->context, "muon_hits", p->hits[SPECTROMETER_MUON].on_axis[SPECTROMETER_X]);
   r->number(r->context, "energy_gev", energy / 1000);
-  r->integer(r->context, "found_ut_tracks", p->found[SPECTROMETER_TO_UT].tracks);
-  r->integer(r->context, "ut_ghosts", p->found[SPECTROMETER_TO_UT].ghosts);
-  r->integer(r->context, "found_long_tracks", p->found[SPECTROMETER_TO_SCIFI].tracks);
-  r->integer(r->context, "long_ghosts", p->found[SPECTROMETER_TO_SCIFI].ghosts);
-  r->integer(r->context, "found_muons", p->found[SPECTROMETER_TO_SCIFI].muons);
+  r->integer(r->context, "found_ut_tracks", p->kinds[SPECTROMETER_FOUND_UT].tracks);
+  r->integer(r->context, "ut_ghosts", p->kinds[SPECTROMETER_FOUND_UT].ghosts);
+  r->integer(r->context, "found_long_tracks", p->kinds[SPECTROMETER_FOUND_LONG].tracks);
+  r->integer(r->context, "long_ghosts", p->kinds[SPECTROMETER_FOUND_LONG].ghosts);
+  r->integer(r->context, "found_muons", p->kinds[SPECTROMETER_FOUND_LONG].muons);
+  r->integer(r->context, "hidden_tracks", hidden);
+  r->begin_array(r->context, "lines");
+  for (uint64_t i = 0; i < p->line_count; i++) {
+    r->begin_object(r->context, NULL);
+    r->text(r->context, "name", p->lines[i].name);
+    r->integer(r->context, "candidates", p->lines[i].candidates);
+    r->end_object(r->context);
+  }
+  r->end_array(r->context);
 }
 
 static int report_requests(const struct event_picture *c, const struct sl_report *r) {

@@ -5,8 +5,8 @@
 
 static const char base_style[] =
     "<style>\n"
-    "text{font:15px 'DejaVu Sans',Verdana,Arial,sans-serif;fill:#222}\n"
-    ".title{font-size:26px;font-weight:bold}.small{font-size:13px;fill:#555}.head{font-weight:bold}\n"
+    "text{font:18px 'DejaVu Sans',Verdana,Arial,sans-serif;fill:#222}\n"
+    ".title{font-size:28px;font-weight:bold}.small{font-size:15px;fill:#555}.head{font-weight:bold}\n"
     ".middle{text-anchor:middle}.end{text-anchor:end}\n"
     "path,rect{fill:none}\n"
     ".axis{stroke:#444}\n";
@@ -79,9 +79,12 @@ void legend_add_entry(struct legend *l, const char *text, uint64_t count) {
   l->baseline += LEGEND_STEP;
 }
 
-void legend_add_note(struct legend *l, const char *text) {
+void legend_add_note(struct legend *l, const char *format, ...) {
+  va_list arguments;
   svg_begin_text(l->svg, l->left + LEGEND_SAMPLE + 14, l->baseline - 7, "small");
-  svg_add(l->svg, "%s", text);
+  va_start(arguments, format);
+  svg_add_arguments(l->svg, format, arguments);
+  va_end(arguments);
   svg_end_text(l->svg);
-  l->baseline += 15;
+  l->baseline += 19;
 }

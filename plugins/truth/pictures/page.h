@@ -11,7 +11,7 @@ struct page {
   int32_t width, height;
 };
 
-enum { PAGE_MARGIN = 80, PAGE_SUBTITLE = 70 /* PAGE_SUBTITLE: baseline of the line below the title */ };
+enum { PAGE_MARGIN = 80, PAGE_SUBTITLE = 74 /* PAGE_SUBTITLE: baseline of the line below the title */ };
 
 /* Begins the page: head, title and start of the style, to which the caller adds classes and "</style>". */
 void page_begin(struct svg *s, const struct page *page);
@@ -28,11 +28,11 @@ struct legend {
   struct svg *svg;
   double left, baseline;
 };
-enum { LEGEND_SAMPLE = 40, LEGEND_STEP = 27 };
+enum { LEGEND_SAMPLE = 40, LEGEND_STEP = 30 };
 
 void legend_add_head(struct legend *l, const char *text);
 void legend_add_entry(struct legend *l, const char *text, uint64_t count);
 /* Adds a small line below an entry. */
-void legend_add_note(struct legend *l, const char *text);
+void legend_add_note(struct legend *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -77,12 +77,12 @@ static void add_mark(struct svg *s, struct svg_point at, uint32_t kind, int size
   }
 }
 
-/* Draws reconstructed vertices last, on top of true ones. */
+/* Draws reconstructed vertices last, on top of true ones. True ones are drawn if the picture has truth. */
 void picture_draw_vertices(const struct picture *p, struct svg *s, int size,
                            struct svg_point (*to_page)(const void *panel, struct picture_point at), const void *panel) {
   for (int found = 0; found <= 1; found++)
     for (uint64_t i = 0; i < p->vertex_count; i++)
-      if ((p->vertices[i].kind == PICTURE_VERTEX_FOUND) == found)
+      if ((p->vertices[i].kind == PICTURE_VERTEX_FOUND) == found && (found || p->has_true_vertices))
         add_mark(s, to_page(panel, p->vertices[i].at), p->vertices[i].kind, size + 2 * found);
 }
 
@@ -96,7 +96,7 @@ void picture_draw_vertex_legend(const struct picture *p, struct legend *l, const
   if (p->has_true_vertices) {
     add_entry(l, p, PICTURE_VERTEX_TRUE, "true, 4 tracks or more");
     add_entry(l, p, PICTURE_VERTEX_FEW, "true, fewer tracks");
-    if (note) legend_add_note(l, note);
+    if (note) legend_add_note(l, "%s", note);
   }
   if (p->has_found_vertices) add_entry(l, p, PICTURE_VERTEX_FOUND, "reconstructed");
 }

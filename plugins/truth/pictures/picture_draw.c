@@ -366,10 +366,10 @@ void picture_draw(const struct picture *p, struct svg *s) {
   draw_panel(p, s, &zr, 100, 10, "z (mm)", "r (mm)");
   const struct panel xy = {{80, 650, 460, 460, -55, 55, -55, 55}, VIEW_XY, "xy"};
   draw_panel(p, s, &xy, 20, 20, "x (mm)", "y (mm)");
-  struct panel zx = {{650, 650, 640, 460, 0, 0, -0.6, 0.6}, VIEW_ZX, "zx"};
+  struct panel zx = {{650, 650, 620, 460, 0, 0, -0.6, 0.6}, VIEW_ZX, "zx"};
   set_z_range(p, &zx.frame);
   draw_panel(p, s, &zx, 50, 0.2, "z (mm), around the collisions", "x (mm)");
   draw_vertex_numbers(p, s, &zx);
-  draw_legend(p, s, 1320, 650);
+  draw_legend(p, s, 1300, 650);
   svg_add(s, "</svg>\n");
 }

@@ -2,7 +2,6 @@
 #include "svg.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,16 +26,21 @@ static int reserve(struct svg *s, size_t bytes) {
   return 1;
 }
 
+void svg_add_arguments(struct svg *s, const char *format, va_list arguments) {
+  va_list again;
+  va_copy(again, arguments);
+  const int length = vsnprintf(NULL, 0, format, again);
+  va_end(again);
+  if (length < 0 || !reserve(s, (size_t)length + 1)) return;
+  vsnprintf(s->text + s->count, (size_t)length + 1, format, arguments);
+  s->count += (size_t)length;
+}
+
 void svg_add(struct svg *s, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  const int length = vsnprintf(NULL, 0, format, arguments);
+  svg_add_arguments(s, format, arguments);
   va_end(arguments);
-  if (length < 0 || !reserve(s, (size_t)length + 1)) return;
-  va_start(arguments, format);
-  vsnprintf(s->text + s->count, (size_t)length + 1, format, arguments);
-  va_end(arguments);
-  s->count += (size_t)length;
 }
 
 /* A picture has about 100,000 numbers, which printf would write ten times slower. */
@@ -152,9 +156,9 @@ static void add_ticks(struct svg *s, const struct svg_panel *panel, double step,
     const double value = (double)k * step;
     const struct svg_point at = svg_on_page(panel, (struct svg_point){value, value});
     if (along_u)
-      add_tick_number(s, at.u, bottom + 22, "middle", value);
+      add_tick_number(s, at.u, bottom + 25, "middle", value);
     else
-      add_tick_number(s, panel->left - TICK - 4, at.v + 5, "end", value);
+      add_tick_number(s, panel->left - TICK - 4, at.v + 6, "end", value);
   }
 }
 
@@ -168,10 +172,10 @@ void svg_add_axes(struct svg *s, const struct svg_panel *panel, double u_step, d
   svg_add(s, "/>\n");
   add_ticks(s, panel, u_step, 1);
   add_ticks(s, panel, v_step, 0);
-  svg_begin_text(s, panel->left + panel->width / 2, panel->top + panel->height + 44, "middle");
+  svg_begin_text(s, panel->left + panel->width / 2, panel->top + panel->height + 50, "middle");
   svg_add(s, "%s", u_label);
   svg_end_text(s);
-  const double x = panel->left - 48, y = panel->top + panel->height / 2;
+  const double x = panel->left - 58, y = panel->top + panel->height / 2;
   svg_add(s, "<text class='middle' transform='translate(");
   svg_add_point(s, (struct svg_point){x, y});
   svg_add(s, ") rotate(-90)'>%s</text>\n", v_label);

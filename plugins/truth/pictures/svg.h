@@ -4,6 +4,7 @@
 #ifndef TRUTH_SVG_H
 #define TRUTH_SVG_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,7 @@ struct svg_panel {
 void svg_free(struct svg *s);
 /* The format must not contain %f or similar, which depend on the locale. */
 void svg_add(struct svg *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void svg_add_arguments(struct svg *s, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 /* Writes a number to a tenth; NaN and numbers beyond +-100000 become the limit. */
 void svg_add_number(struct svg *s, double value);
 /* " NAME='VALUE'" */
