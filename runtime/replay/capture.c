@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAPTURED_EVENTS = 16, CAPTURED_SECONDS = 600, SIMULATED_EVENTS = 1000 };
+enum { CAPTURED_EVENTS = 16, NODE_SECONDS = 60, SIMULATED_EVENTS = 1000 };
 
 /* An event that the user names: NUMBER or RUN:NUMBER. */
 struct wanted {
@@ -118,7 +118,7 @@ static void write_case(struct capture *c) {
     memcpy(cut.axes[0].keep, c->keep, c->c->event_count);
     written = replay_cut_case(c->c, &cut);
   }
-  if (sl_case_check(written, reason, sizeof reason) < 0) sl_child_not_run(&c->progress->log, "%s", reason);
+  if (sl_case_check(written, reason, sizeof reason) < 0) sl_child_wrong(&c->progress->log, "%s", reason);
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d || sl_case_write(written, c->path, &c->progress->bytes, d) < 0)
     sl_child_not_run(&c->progress->log, "%s", d ? sl_diagnostics_at(d, 0)->message : "out of memory");
@@ -191,6 +191,8 @@ static int before_step(void *context, const struct sl_moment *moment) {
   if (!is_it) return SL_EINTERRUPTED;
   begin_case(c, moment->event_count, events);
   take_inputs(c, moment);
+  c->progress->log.seconds = NODE_SECONDS; /* earlier nodes have no limit */
+  sl_child_stage(&c->progress->log, "%s", "");
   memset(sl_moment_errors(moment), 0, moment->event_count * sizeof(uint64_t)); /* those of earlier nodes */
   return SL_OK;
 }
@@ -304,7 +306,6 @@ static int capture(struct capture *c, const struct sl_options *options, const ch
   c->events_max = options->events ? options->events : has_input ? 0 : SIMULATED_EVENTS;
   c->progress = sl_shared_new(sizeof *c->progress);
   if (!c->progress) return SL_ENOMEM;
-  c->progress->log.seconds = CAPTURED_SECONDS;
   sl_child_run(&c->progress->log, run_slices, c);
   return conclude(c, d, file);
 }

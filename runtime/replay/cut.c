@@ -91,6 +91,12 @@ int replay_cut_has_fewer_items(const struct replay_cut *cut) {
 
 /* ------------------------------------------------------------------------------------------------- cutting */
 
+static void *get(struct sl_case *to, uint64_t count, size_t bytes) {
+  void *memory = sl_case_get(to, count, bytes);
+  if (!memory) test_die(NULL, "no memory for %llu times %zu bytes", (unsigned long long)count, bytes);
+  return memory;
+}
+
 /* Which entries of a port stay: events, items, and subitems of each group. */
 struct masks {
   const uint8_t *events;
@@ -106,34 +112,34 @@ static const uint8_t *axis_of(const struct sl_case *c, const struct replay_cut *
 }
 
 /* Entries of `offsets` stay if their parent and they themselves do (`own` NULL: they do). */
-static uint8_t *children(const uint32_t *offsets, const uint8_t *parents, uint64_t parent_count, const uint8_t *own,
-                         uint64_t count) {
-  uint8_t *keep = test_allocate((size_t)count, 1);
+static uint8_t *children(struct sl_case *to, const uint32_t *offsets, const uint8_t *parents, uint64_t parent_count,
+                         const uint8_t *own, uint64_t count) {
+  uint8_t *keep = get(to, count, 1);
   for (uint64_t parent = 0; parent < parent_count; parent++)
     for (uint32_t i = offsets[parent]; parents[parent] && i < offsets[parent + 1]; i++) keep[i] = own ? own[i] : 1;
   return keep;
 }
 
 /* `input` UINT32_MAX: an output, which follows its events. */
-static struct masks masks_of(const struct sl_case *c, const struct replay_cut *cut, const struct sl_case_port *p,
-                             uint32_t input) {
+static struct masks masks_of(const struct sl_case *c, struct sl_case *to, const struct replay_cut *cut,
+                             const struct sl_case_port *p, uint32_t input) {
   struct masks m = {.events = cut->axes[0].keep};
   const int is_input = input != UINT32_MAX;
   sl_case_bounds(p, m.bounds);
   if (!sl_case_offsets(p, 0)) return m;
-  m.entries[0] = children(sl_case_offsets(p, 0), m.events, c->event_count, is_input ? axis_of(c, cut, input, 0) : NULL,
-                          m.bounds[0]);
+  m.entries[0] = children(to, sl_case_offsets(p, 0), m.events, c->event_count,
+                          is_input ? axis_of(c, cut, input, 0) : NULL, m.bounds[0]);
   for (uint32_t b = 1; b < SL_BOUNDS_MAX; b++)
     if (sl_case_offsets(p, b))
-      m.entries[b] = children(sl_case_offsets(p, b), m.entries[0], m.bounds[0],
+      m.entries[b] = children(to, sl_case_offsets(p, b), m.entries[0], m.bounds[0],
                               is_input ? axis_of(c, cut, input, b) : NULL, m.bounds[b]);
   return m;
 }
 
 /* Offsets of the parents that stay. */
-static uint32_t *sums(const uint32_t *offsets, const uint8_t *parents, uint64_t parent_count, const uint8_t *entries,
-                      uint64_t *count) {
-  uint32_t *result = test_allocate((size_t)parent_count + 1, sizeof *result);
+static uint32_t *sums(struct sl_case *to, const uint32_t *offsets, const uint8_t *parents, uint64_t parent_count,
+                      const uint8_t *entries, uint64_t *count) {
+  uint32_t *result = get(to, parent_count + 1, sizeof *result);
   *count = 1;
   for (uint64_t parent = 0; parent < parent_count; parent++) {
     if (!parents[parent]) continue;
@@ -145,9 +151,9 @@ static uint32_t *sums(const uint32_t *offsets, const uint8_t *parents, uint64_t 
   return result;
 }
 
-static void *gather(const void *values, size_t entry_bytes, const uint8_t *entries, uint64_t entry_count,
-                    uint64_t *kept) {
-  unsigned char *result = test_allocate((size_t)entry_count, entry_bytes);
+static void *gather(struct sl_case *to, const void *values, size_t entry_bytes, const uint8_t *entries,
+                    uint64_t entry_count, uint64_t *kept) {
+  unsigned char *result = get(to, entry_count, entry_bytes);
   *kept = 0;
   for (uint64_t i = 0; i < entry_count; i++)
     if (entries[i])
@@ -156,8 +162,9 @@ static void *gather(const void *values, size_t entry_bytes, const uint8_t *entri
 }
 
 /* The events of a list that stay, by their new indices. */
-static uint32_t *renumber(const uint32_t *list, uint32_t count, const uint8_t *events, uint32_t *kept) {
-  uint32_t *result = test_allocate(count, sizeof *result);
+static uint32_t *renumber(struct sl_case *to, const uint32_t *list, uint32_t count, const uint8_t *events,
+                          uint32_t *kept) {
+  uint32_t *result = get(to, count, sizeof *result);
   uint32_t at = 0, index = 0;
   *kept = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -167,17 +174,18 @@ static uint32_t *renumber(const uint32_t *list, uint32_t count, const uint8_t *e
   return result;
 }
 
-static void cut_event_list(const struct sl_case_port *p, const uint8_t *events, struct sl_case_port *to) {
+static void cut_event_list(struct sl_case *memory, const struct sl_case_port *p, const uint8_t *events,
+                           struct sl_case_port *to) {
   const uint32_t *count = p->values[0];
-  uint32_t *kept = test_allocate(1, sizeof *kept);
+  uint32_t *kept = get(memory, 1, sizeof *kept);
   if (!p->values[1]) return;
-  to->values[1] = renumber(p->values[1], count ? *count : (uint32_t)p->counts[1], events, kept);
+  to->values[1] = renumber(memory, p->values[1], count ? *count : (uint32_t)p->counts[1], events, kept);
   to->counts[1] = *kept;
   if (count) to->values[0] = kept;
 }
 
-static void cut_field(const struct sl_case *c, const struct masks *m, uint32_t f, const struct sl_case_port *p,
-                      struct sl_case_port *to) {
+static void cut_field(const struct sl_case *c, struct sl_case *memory, const struct masks *m, uint32_t f,
+                      const struct sl_case_port *p, struct sl_case_port *to) {
   const struct sl_field *field = &p->collection->fields[f];
   const uint32_t group = sl_group_of(p->collection, f);
   const size_t entry_bytes = (size_t)field->width * sl_type_bytes(field->type);
@@ -191,17 +199,17 @@ static void cut_field(const struct sl_case *c, const struct masks *m, uint32_t f
   }
   switch (field->shape) {
     case SL_SHAPE_CODE_PER_EVENT:
-      to->values[f] = gather(p->values[f], entry_bytes, m->events, c->event_count, &kept);
+      to->values[f] = gather(memory, p->values[f], entry_bytes, m->events, c->event_count, &kept);
       break;
     case SL_SHAPE_CODE_OFFSETS:
-      to->values[f] = sums(p->values[f], m->events, c->event_count, m->entries[0], &kept);
+      to->values[f] = sums(memory, p->values[f], m->events, c->event_count, m->entries[0], &kept);
       break;
     case SL_SHAPE_CODE_ITEM_OFFSETS:
-      to->values[f] = sums(p->values[f], m->entries[0], m->bounds[0], m->entries[group], &kept);
+      to->values[f] = sums(memory, p->values[f], m->entries[0], m->bounds[0], m->entries[group], &kept);
       break;
     case SL_SHAPE_CODE_PER_ITEM:
     case SL_SHAPE_CODE_PER_SUBITEM:
-      to->values[f] = gather(p->values[f], entry_bytes, m->entries[group], m->bounds[group], &kept);
+      to->values[f] = gather(memory, p->values[f], entry_bytes, m->entries[group], m->bounds[group], &kept);
       break;
     default:
       return; /* pools, constants and values of the slice stay */
@@ -209,33 +217,33 @@ static void cut_field(const struct sl_case *c, const struct masks *m, uint32_t f
   to->counts[f] = kept * field->width;
 }
 
-static struct sl_case_port cut_port(const struct sl_case *c, const struct replay_cut *cut, const struct sl_case_port *p,
-                                    uint32_t input) {
+static struct sl_case_port cut_port(const struct sl_case *c, struct sl_case *memory, const struct replay_cut *cut,
+                                    const struct sl_case_port *p, uint32_t input) {
   struct sl_case_port to = *p;
   const uint32_t count = p->collection->field_count;
-  const struct masks m = masks_of(c, cut, p, input);
+  const struct masks m = masks_of(c, memory, cut, p, input);
   const int removes_events = memchr(m.events, 0, c->event_count) != NULL;
-  to.values = test_allocate(count, sizeof *to.values);
-  to.counts = test_allocate(count, sizeof *to.counts);
+  to.values = get(memory, count, sizeof *to.values);
+  to.counts = get(memory, count, sizeof *to.counts);
   memcpy((void *)to.values, (const void *)p->values, count * sizeof *to.values);
   memcpy(to.counts, p->counts, count * sizeof *to.counts);
   if (sl_is_event_list(p->collection)) {
-    cut_event_list(p, m.events, &to);
+    cut_event_list(memory, p, m.events, &to);
     return to;
   }
   for (uint32_t f = 0; f < count; f++) {
     const uint32_t shape = p->collection->fields[f].shape;
     const int is_of_slice = shape == SL_SHAPE_CODE_PER_SLICE || shape == SL_SHAPE_CODE_TOTAL;
     if (to.values[f] && input == UINT32_MAX && is_of_slice && removes_events) to.values[f] = NULL;
-    if (to.values[f]) cut_field(c, &m, f, p, &to);
+    if (to.values[f]) cut_field(c, memory, &m, f, p, &to);
   }
   return to;
 }
 
 static void cut_events(const struct sl_case *c, const uint8_t *keep, struct sl_case *to) {
-  to->runs = test_allocate(c->event_count, sizeof *to->runs);
-  to->numbers = test_allocate(c->event_count, sizeof *to->numbers);
-  uint64_t *errors = test_allocate(c->event_count, sizeof *errors);
+  to->runs = get(to, c->event_count, sizeof *to->runs);
+  to->numbers = get(to, c->event_count, sizeof *to->numbers);
+  uint64_t *errors = get(to, c->event_count, sizeof *errors);
   to->event_count = 0;
   for (uint32_t e = 0; e < c->event_count; e++) {
     if (!keep[e]) continue;
@@ -245,18 +253,19 @@ static void cut_events(const struct sl_case *c, const uint8_t *keep, struct sl_c
     to->event_count++;
   }
   if (c->errors) to->errors = errors;
-  if (c->has_list) to->list = renumber(c->list, c->list_count, keep, &to->list_count);
+  if (c->has_list) to->list = renumber(to, c->list, c->list_count, keep, &to->list_count);
 }
 
 struct sl_case *replay_cut_case(const struct sl_case *c, const struct replay_cut *cut) {
-  struct sl_case *to = test_allocate(1, sizeof *to);
+  struct sl_case *to = sl_case_new();
+  if (!to) test_die(NULL, "no memory for a case");
   *to = *c;
   to->memory = NULL;
   cut_events(c, cut->axes[0].keep, to);
-  to->inputs = test_allocate(c->input_count, sizeof *to->inputs);
-  to->outputs = test_allocate(c->output_count, sizeof *to->outputs);
-  for (uint32_t i = 0; i < c->input_count; i++) to->inputs[i] = cut_port(c, cut, &c->inputs[i], i);
-  for (uint32_t i = 0; i < c->output_count; i++) to->outputs[i] = cut_port(c, cut, &c->outputs[i], UINT32_MAX);
+  to->inputs = get(to, c->input_count, sizeof *to->inputs);
+  to->outputs = get(to, c->output_count, sizeof *to->outputs);
+  for (uint32_t i = 0; i < c->input_count; i++) to->inputs[i] = cut_port(c, to, cut, &c->inputs[i], i);
+  for (uint32_t i = 0; i < c->output_count; i++) to->outputs[i] = cut_port(c, to, cut, &c->outputs[i], UINT32_MAX);
   if (!replay_cut_has_fewer_items(cut)) return to;
   to->has_outputs = 0;
   to->output_count = 0;

@@ -56,6 +56,8 @@ static int check_options(const struct sl_replay_options *o, struct sl_diagnostic
 
 static int resolve(struct replay *r) {
   const struct sl_replay_options *o = r->options;
+  if (replay_is_constant(r->c) && (o->race || strcmp(o->device, "cpu") != 0))
+    return refuse(r->diagnostics, "leave out --device and --race", "the case is a constant, which the host makes");
   int status = replay_resolve(r->c, o->use, o->race ? "race" : o->device, o->plugin_paths, r->diagnostics, &r->tested);
   if (status == SL_OK && o->against) {
     const int names_target = is_target(o->against);
@@ -126,7 +128,8 @@ static int replay(struct replay *r, uint32_t *failed) {
   const int kind = replay_job_run(&r->job);
   *failed = kind != REPLAY_EQUAL;
   if (kind == REPLAY_NOT_POSSIBLE) {
-    sl_diagnose(r->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: %s", r->path, r->job.result->log.text);
+    sl_diagnose(r->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s with %s: %s", r->path, r->tested.path,
+                r->job.result->log.text);
     status = SL_EINVAL;
   } else {
     print_result(r, kind);

@@ -56,7 +56,8 @@ int replay_cut_open(struct sl_case *c, struct replay_cut *cut);
 void replay_axis_name(const struct sl_case *c, const struct replay_axis *axis, char *text, size_t size);
 /* 1 if an axis beside the events lacks entries. */
 int replay_cut_has_fewer_items(const struct replay_cut *cut);
-/* The case without the removed entries, in memory of the process. Outputs follow the events; outputs of the whole slice
+/* The case without the removed entries, for sl_case_free; what did not change is that of `c`. Ends the program if out of
+ * memory. Outputs follow the events; outputs of the whole slice
  * are left out if events are removed, and all outputs if items are. */
 struct sl_case *replay_cut_case(const struct sl_case *c, const struct replay_cut *cut);
 

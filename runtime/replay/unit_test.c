@@ -61,8 +61,9 @@ static void write_array(const char *name, const struct sl_field *field, const vo
   for (uint64_t i = 0; i < count; i++) {
     char text[64];
     write_value(&literal, values, i, text, sizeof text);
-    if (column + (int)strlen(text) > LINE_MAX_BYTES) column = fprintf(file, "\n    ") - 1;
-    column += fprintf(file, "%s%s", text, i + 1 < count ? ", " : "");
+    const int is_wrapped = column + (int)strlen(text) > LINE_MAX_BYTES;
+    if (is_wrapped) column = fprintf(file, "\n    ") - 1;
+    column += fprintf(file, "%s%s%s", i > 0 && !is_wrapped ? " " : "", text, i + 1 < count ? "," : "");
   }
   fprintf(file, "};\n");
 }
@@ -122,6 +123,8 @@ static void write_arrays(const struct unit_test *t) {
       if (c->inputs[i].values[f] && c->inputs[i].counts[f] > 0)
         write_array(array_name("input", i, &c->inputs[i], f), &c->inputs[i].collection->fields[f],
                     c->inputs[i].values[f], c->inputs[i].counts[f], t->file);
+  const struct sl_field errors = {.name = "errors", .type = SL_TYPE_u64};
+  if (c->has_outputs && c->errors) write_array("expected_errors", &errors, c->errors, c->event_count, t->file);
   for (uint32_t i = 0; i < c->output_count; i++)
     for (uint32_t f = 0; f < c->outputs[i].collection->field_count; f++)
       if (c->outputs[i].values[f] && c->outputs[i].counts[f] > 0)
@@ -188,8 +191,10 @@ static void write_assertions(const struct unit_test *t, uint32_t i) {
       const struct sl_field *field = &p->collection->fields[f];
       if (!p->values[f] || p->counts[f] == 0 || is_offsets(field) != offsets) continue;
       const char *name = array_name("expected", i, p, f);
-      fprintf(t->file, "  assert_memory_equal(sl_test_output(t, \"%s\", \"%s\"), %s, sizeof %s);\n", p->name,
-              field->name, name, name);
+      const int length =
+          fprintf(t->file, "  assert_memory_equal(sl_test_output(t, \"%s\", \"%s\"),", p->name, field->name);
+      const int is_long = length + 2 * (int)strlen(name) > LINE_MAX_BYTES - 10;
+      fprintf(t->file, "%s%s, sizeof %s);\n", is_long ? "\n                      " : " ", name, name);
     }
 }
 
@@ -207,9 +212,9 @@ static void write_case(const struct unit_test *t) {
   for (uint32_t i = 0; i < c->input_count; i++) write_input(t, i);
   for (uint32_t i = 0; i < c->output_count; i++) write_room(t, &c->outputs[i]);
   fprintf(t->file, "  assert_int_equal(sl_test_run(t), 0);\n\n");
-  for (uint32_t e = 0; c->has_outputs && !replay_is_constant(c) && e < c->event_count; e++)
-    fprintf(t->file, "  assert_int_equal(sl_test_event_error(t, %u), %lluu);\n", e,
-            (unsigned long long)(c->errors ? c->errors[e] : 0));
+  if (c->has_outputs && !replay_is_constant(c) && c->event_count > 0)
+    fprintf(t->file, "  for (uint32_t i = 0; i < %u; i++) assert_int_equal(sl_test_event_error(t, i), %s);\n",
+            c->event_count, c->errors ? "expected_errors[i]" : "0");
   for (uint32_t i = 0; i < c->output_count; i++) write_assertions(t, i);
   fprintf(t->file, "  sl_test_free(t);\n}\n\n");
   fprintf(t->file,
@@ -243,8 +248,8 @@ static void print_next_steps(const struct sl_case *c, const char *name, const ch
   fprintf(file, "%s_test.c: %s, %u %s%s\n", name, c->algorithm, c->event_count,
           sl_plural(c->event_count, "event", "events"), c->has_outputs ? "" : ", without expected outputs");
   if (needs_case) fprintf(file, "%s.slc: inputs that it loads\n", name);
-  fprintf(file, "for CMakeLists.txt: sluice_add_plugin_test(%.*s %s ALGORITHMS %s KERNELS", (int)(dot - c->algorithm),
-          c->algorithm, base, dot + 1);
+  fprintf(file, "for CMakeLists.txt: sluice_add_plugin_test(%.*s %s ALGORITHMS %s%s", (int)(dot - c->algorithm),
+          c->algorithm, base, dot + 1, replay_is_constant(c) ? "" : " KERNELS");
   if (needs_case) fprintf(file, " DEFINITIONS CASE=\"${CMAKE_CURRENT_SOURCE_DIR}/%s.slc\"", base);
   fprintf(file, ")\n");
 }
