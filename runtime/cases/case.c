@@ -52,7 +52,7 @@ static int is_counted(const struct sl_field *f, uint32_t bound) {
   return f->shape == SL_SHAPE_CODE_PER_ITEM || f->shape == SL_SHAPE_CODE_TOTAL;
 }
 
-/* Number of entries of the first stored field whose length is that of the bound. */
+/* Number of entries of the first stored field with the length of the bound. */
 static uint64_t entries_of(const struct sl_case_port *p, uint32_t bound) {
   const struct sl_collection *c = p->collection;
   for (uint32_t f = 0; f < c->field_count; f++)

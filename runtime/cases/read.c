@@ -245,7 +245,7 @@ static int copy_text(struct reader *r, const char *text, const char **copy) {
   return SL_OK;
 }
 
-/* A number of a property, whose type is known only to the algorithm: a scalar without quotes. */
+/* A number is a scalar without quotes; only the algorithm knows its type. */
 static int is_number(const yaml_node_t *node) {
   return node && node->type == YAML_SCALAR_NODE && node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
          !isnan(sl_document_number(node));

@@ -174,6 +174,12 @@ static uint32_t listed_events(const struct capture *c, const struct sl_moment *m
                            : *(const uint32_t *)sl_moment_storage(moment, l->sets[set].count_storage);
 }
 
+/* Number of the slice's events that are among the first events_max of the input. */
+static uint32_t events_in_range(const struct capture *c, uint32_t event_count) {
+  const uint64_t before = c->searched - event_count;
+  return c->events_max > 0 && c->events_max - before < event_count ? (uint32_t)(c->events_max - before) : event_count;
+}
+
 static int before_step(void *context, const struct sl_moment *moment) {
   struct capture *c = context;
   if (c->is_new_slice) c->searched += moment->event_count;
@@ -186,8 +192,9 @@ static int before_step(void *context, const struct sl_moment *moment) {
     return SL_EINTERRUPTED;
   }
   const struct sl_event *events = sl_moment_events(moment);
+  const uint32_t count = events_in_range(c, moment->event_count);
   c->keep = test_allocate(moment->event_count, 1);
-  const int is_it = c->wanted_count > 0 ? find_wanted(c, events, moment->event_count) : listed_events(c, moment) > 0;
+  const int is_it = c->wanted_count > 0 ? find_wanted(c, events, count) : listed_events(c, moment) > 0;
   if (!is_it) return SL_EINTERRUPTED;
   begin_case(c, moment->event_count, events);
   take_inputs(c, moment);
@@ -208,7 +215,7 @@ static void after_node(void *context, const struct sl_moment *moment) {
 }
 
 static void explain_missing(const struct capture *c) {
-  const unsigned long long searched = c->searched;
+  const unsigned long long searched = c->events_max > 0 && c->searched > c->events_max ? c->events_max : c->searched;
   struct sl_child *log = &c->progress->log;
   if (c->was_divided)
     sl_child_not_run(log, "a slice did not fit into its budgets and ran in parts: use a smaller --slice-events");

@@ -56,9 +56,9 @@ int replay_cut_open(struct sl_case *c, struct replay_cut *cut);
 void replay_axis_name(const struct sl_case *c, const struct replay_axis *axis, char *text, size_t size);
 /* 1 if an axis beside the events lacks entries. */
 int replay_cut_has_fewer_items(const struct replay_cut *cut);
-/* The case without the removed entries, for sl_case_free; what did not change is that of `c`. Ends the program if out of
- * memory. Outputs follow the events; outputs of the whole slice
- * are left out if events are removed, and all outputs if items are. */
+/* The case without the removed entries, for sl_case_free; what did not change is that of `c`. Ends the program if out
+ * of memory. Outputs follow the events; outputs of the whole slice are left out if events are removed, and all outputs
+ * if items are. */
 struct sl_case *replay_cut_case(const struct sl_case *c, const struct replay_cut *cut);
 
 /* ------------------------------------------------------------------------------------------------ resolve.c */
@@ -107,8 +107,8 @@ int replay_job_run(struct replay_job *job);
 
 /* ------------------------------------------------------------------------------------------------- reduce.c */
 
-/* Reduces the case of a job whose result is `kind`; `cut` gets what is left. Writes a line per axis to `file`. Returns
- * the number of runs, or a negative error. */
+/* Reduces the case of a job with the result `kind`; `cut` gets the remaining entries. Writes a line per axis to `file`.
+ * Returns the number of runs, or a negative error. */
 int64_t replay_reduce(struct replay_job *job, int kind, struct replay_cut *cut, FILE *file);
 
 /* ---------------------------------------------------------------------------------------------- unit_test.c */

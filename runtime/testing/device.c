@@ -13,7 +13,7 @@
 
 enum { MARGIN_BYTES = 64 }; /* size of the canaries of struct sl_guarded */
 
-/* What the memory is, for the race detector. */
+/* Name and rights of memory, for the race detector. */
 struct test_label {
   const char *port, *field; /* "" if the port has no fields */
   uint32_t rights;          /* SL_RACE_MAY_... */

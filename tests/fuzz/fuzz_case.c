@@ -1,4 +1,4 @@
-/* fuzz_case.c: the reader of cases of `sluice capture`. What it accepts can be divided: the case without every other
+/* fuzz_case.c: the reader of cases of `sluice capture`. An accepted case can be divided: the case without every other
  * event, and without every other entry of each axis, is again a valid case. */
 #include "fuzz_file.h"
 #include "replay/replay.h"
