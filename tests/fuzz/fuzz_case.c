@@ -1,5 +1,6 @@
 /* fuzz_case.c: the reader of cases of `sluice capture`. An accepted case can be divided: the case without every other
  * event, and without every other entry of each axis, is again a valid case. */
+#define _GNU_SOURCE
 #include "fuzz_file.h"
 #include "replay/replay.h"
 
