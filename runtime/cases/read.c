@@ -44,14 +44,18 @@ static int no_memory(struct reader *r) {
 
 /* --------------------------------------------------------------------------------------------------- values */
 
+static int copy_text(struct reader *r, const char *text, const char **copy) {
+  const size_t bytes = strlen(text) + 1;
+  char *to = sl_case_get(r->c, bytes, 1);
+  if (!to) return no_memory(r);
+  *copy = memcpy(to, text, bytes);
+  return SL_OK;
+}
+
 static int take_text(struct reader *r, const yaml_node_t *map, const char *key, const char **text) {
   const char *found = sl_document_text(sl_document_member(&r->document, map, key));
   if (!found) return wrong(r, "there is no text '%s'", key);
-  const size_t bytes = strlen(found) + 1;
-  char *copy = sl_case_get(r->c, bytes, 1);
-  if (!copy) return no_memory(r);
-  *text = memcpy(copy, found, bytes);
-  return SL_OK;
+  return copy_text(r, found, text);
 }
 
 static int parse_count(const char *text, uint64_t maximum, uint64_t *value) {
@@ -127,9 +131,9 @@ static int read_dimensions(struct reader *r, const yaml_node_t *map, struct sl_d
     if (*count == SL_DIMENSIONS_MAX || !key) return wrong(r, "there are more than %d dimensions", SL_DIMENSIONS_MAX);
     const int status = take_count(r, sizes, key, SL_DIMENSION_MAX, &size);
     if (status != SL_OK) return status;
-    char *name = sl_case_get(r->c, strlen(key) + 1, 1);
-    if (!name) return no_memory(r);
-    strcpy(name, key);
+    const char *name = NULL;
+    const int copied = copy_text(r, key, &name);
+    if (copied != SL_OK) return copied;
     declared[*count] = (struct sl_dimension){.name = name, .unit = "", .doc = ""};
     sized[*count] = declared[*count];
     sized[*count].size = (uint32_t)size;
@@ -236,13 +240,6 @@ static int read_events(struct reader *r, const yaml_node_t *root) {
   r->c->event_count = (uint32_t)count;
   if (status == SL_OK) r->where[0] = '\0';
   return status;
-}
-
-static int copy_text(struct reader *r, const char *text, const char **copy) {
-  char *to = sl_case_get(r->c, strlen(text) + 1, 1);
-  if (!to) return no_memory(r);
-  *copy = strcpy(to, text);
-  return SL_OK;
 }
 
 /* A number is a scalar without quotes; only the algorithm knows its type. */

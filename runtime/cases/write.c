@@ -126,7 +126,7 @@ static const char *put_header(struct writer *w, const struct sl_case *c) {
 int sl_case_write(const struct sl_case *c, const char *path, uint64_t *bytes, struct sl_diagnostics *d) {
   struct writer w = {.at = 0};
   const char *header = put_header(&w, c);
-  const uint64_t length = header ? strlen(header) : 0, begin = strlen(SL_CASE_MAGIC) + sizeof length;
+  const uint64_t length = w.json.length, begin = strlen(SL_CASE_MAGIC) + sizeof length;
   const uint64_t data = sl_aligned(begin + length, SL_CASE_ALIGNMENT);
   unsigned char *file = header ? calloc(1, (size_t)(data + w.at)) : NULL;
   int status = SL_ENOMEM;

@@ -11,8 +11,9 @@
 /* ------------------------------------------------------------------------------------- from a graph to a case */
 
 static const char *print(struct sl_case *c, const char *text) {
-  char *copy = sl_case_get(c, strlen(text) + 1, 1);
-  return copy ? strcpy(copy, text) : NULL;
+  const size_t bytes = strlen(text) + 1;
+  char *copy = sl_case_get(c, bytes, 1);
+  return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
 static const char *number_text(struct sl_case *c, uint32_t type, const struct sl_value *v) {

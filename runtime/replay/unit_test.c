@@ -175,7 +175,7 @@ static void write_room(const struct unit_test *t, const struct sl_case_port *p) 
     const int field = sl_group_field(p->collection, b);
     if (!sl_case_offsets(p, b) || bounds[b] == 0) continue;
     fprintf(t->file, "  sl_test_budget(t, \"%s%s%s\", %llu);\n", p->name, b ? "." : "",
-            b ? p->collection->fields[field].name : "", (unsigned long long)(2 * bounds[b]));
+            b ? p->collection->fields[field].name : "", 2ull * bounds[b]);
   }
 }
 
