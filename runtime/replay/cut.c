@@ -48,6 +48,27 @@ static uint32_t first_equal(const struct sl_case *c, uint32_t i, uint32_t bound)
   return first;
 }
 
+/* 1 if a stored field has a value for each item, or subitem of the group. Otherwise the number of entries is only known
+ * by the offsets, which may have any value. */
+static int has_entries(const struct sl_case_port *p, uint32_t bound) {
+  for (uint32_t f = 0; f < p->collection->field_count; f++) {
+    const uint32_t shape = p->collection->fields[f].shape;
+    const int is_entry = bound == 0 ? shape == SL_SHAPE_CODE_PER_ITEM || shape == SL_SHAPE_CODE_ITEM_OFFSETS
+                                    : shape == SL_SHAPE_CODE_PER_SUBITEM && sl_group_of(p->collection, f) == bound;
+    if (p->values[f] && is_entry) return 1;
+  }
+  return 0;
+}
+
+/* 1 if input i is the first with its offsets, and entries of one of these inputs can be removed. */
+static int begins_axis(const struct sl_case *c, uint32_t i, uint32_t bound) {
+  if (!sl_case_offsets(&c->inputs[i], 0) || !sl_case_offsets(&c->inputs[i], bound)) return 0;
+  if (first_equal(c, i, bound) != i) return 0;
+  for (uint32_t k = i; k < c->input_count; k++)
+    if (has_entries(&c->inputs[k], bound) && first_equal(c, k, bound) == i) return 1;
+  return 0;
+}
+
 static int add_axis(struct sl_case *c, struct replay_cut *cut, uint32_t input, uint32_t bound, uint64_t count) {
   struct replay_axis *axis = &cut->axes[cut->axis_count];
   *axis = (struct replay_axis){input, bound, (uint32_t)count, sl_case_get(c, count, 1)};
@@ -65,9 +86,7 @@ int replay_cut_open(struct sl_case *c, struct replay_cut *cut) {
     uint64_t bounds[SL_BOUNDS_MAX];
     sl_case_bounds(&c->inputs[i], bounds);
     for (uint32_t b = 0; b < SL_BOUNDS_MAX && status == SL_OK; b++)
-      if (sl_case_offsets(&c->inputs[i], b) && sl_case_offsets(&c->inputs[i], 0) && bounds[b] > 0 &&
-          first_equal(c, i, b) == i)
-        status = add_axis(c, cut, i, b, bounds[b]);
+      if (bounds[b] > 0 && begins_axis(c, i, b)) status = add_axis(c, cut, i, b, bounds[b]);
   }
   return status;
 }
@@ -124,19 +143,18 @@ static uint8_t *children(struct sl_case *to, const uint32_t *offsets, const uint
 static struct masks masks_of(const struct sl_case *c, struct sl_case *to, const struct replay_cut *cut,
                              const struct sl_case_port *p, uint32_t input) {
   struct masks m = {.events = cut->axes[0].keep};
-  const int is_input = input != UINT32_MAX;
   sl_case_bounds(p, m.bounds);
-  if (!sl_case_offsets(p, 0)) return m;
-  m.entries[0] = children(to, sl_case_offsets(p, 0), m.events, c->event_count,
-                          is_input ? axis_of(c, cut, input, 0) : NULL, m.bounds[0]);
-  for (uint32_t b = 1; b < SL_BOUNDS_MAX; b++)
-    if (sl_case_offsets(p, b))
-      m.entries[b] = children(to, sl_case_offsets(p, b), m.entries[0], m.bounds[0],
-                              is_input ? axis_of(c, cut, input, b) : NULL, m.bounds[b]);
+  for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
+    const uint32_t *offsets = sl_case_offsets(p, b);
+    const uint8_t *parents = b == 0 ? m.events : m.entries[0];
+    const uint8_t *own = input != UINT32_MAX && offsets ? axis_of(c, cut, input, b) : NULL;
+    if (offsets && parents && (own || has_entries(p, b)))
+      m.entries[b] = children(to, offsets, parents, b == 0 ? c->event_count : m.bounds[0], own, m.bounds[b]);
+  }
   return m;
 }
 
-/* Offsets of the parents that stay. */
+/* Offsets of the parents that stay; `entries` NULL: with all their entries. */
 static uint32_t *sums(struct sl_case *to, const uint32_t *offsets, const uint8_t *parents, uint64_t parent_count,
                       const uint8_t *entries, uint64_t *count) {
   uint32_t *result = get(to, parent_count + 1, sizeof *result);
@@ -144,7 +162,8 @@ static uint32_t *sums(struct sl_case *to, const uint32_t *offsets, const uint8_t
   for (uint64_t parent = 0; parent < parent_count; parent++) {
     if (!parents[parent]) continue;
     uint32_t length = 0;
-    for (uint32_t i = offsets[parent]; i < offsets[parent + 1]; i++) length += entries[i];
+    if (!entries) length = offsets[parent + 1] - offsets[parent];
+    for (uint32_t i = offsets[parent]; entries && i < offsets[parent + 1]; i++) length += entries[i];
     result[*count] = result[*count - 1] + length;
     (*count)++;
   }
@@ -189,11 +208,10 @@ static void cut_field(const struct sl_case *c, struct sl_case *memory, const str
   const struct sl_field *field = &p->collection->fields[f];
   const uint32_t group = sl_group_of(p->collection, f);
   const size_t entry_bytes = (size_t)field->width * sl_type_bytes(field->type);
-  const int has_parents = field->shape != SL_SHAPE_CODE_ITEM_OFFSETS || m->entries[0];
-  const int is_entry = field->shape == SL_SHAPE_CODE_PER_ITEM || field->shape == SL_SHAPE_CODE_PER_SUBITEM ||
-                       field->shape == SL_SHAPE_CODE_ITEM_OFFSETS;
+  const int is_entry = field->shape == SL_SHAPE_CODE_PER_ITEM || field->shape == SL_SHAPE_CODE_PER_SUBITEM;
+  const int has_no_parents = field->shape == SL_SHAPE_CODE_ITEM_OFFSETS && !m->entries[0];
   uint64_t kept = 0;
-  if (is_entry && !(has_parents && m->entries[group])) { /* an output without offsets, which belong to no event */
+  if (has_no_parents || (is_entry && !m->entries[group])) { /* an output without offsets, which belong to no event */
     to->values[f] = NULL;
     return;
   }
