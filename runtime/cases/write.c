@@ -123,6 +123,10 @@ static const char *put_header(struct writer *w, const struct sl_case *c) {
   return w->failed ? NULL : sl_json_text(&w->json);
 }
 
+static void copy(unsigned char *to, const void *from, uint64_t bytes) {
+  if (bytes > 0) memcpy(to, from, (size_t)bytes);
+}
+
 int sl_case_write(const struct sl_case *c, const char *path, uint64_t *bytes, struct sl_diagnostics *d) {
   struct writer w = {.at = 0};
   const char *header = put_header(&w, c);
@@ -131,12 +135,12 @@ int sl_case_write(const struct sl_case *c, const char *path, uint64_t *bytes, st
   unsigned char *file = header ? calloc(1, (size_t)(data + w.at)) : NULL;
   int status = SL_ENOMEM;
   if (file) {
-    memcpy(file, SL_CASE_MAGIC, strlen(SL_CASE_MAGIC));
-    memcpy(file + strlen(SL_CASE_MAGIC), &length, sizeof length); /* little-endian, as all supported hosts are */
-    memcpy(file + begin, header, (size_t)length);
+    copy(file, SL_CASE_MAGIC, strlen(SL_CASE_MAGIC));
+    copy(file + strlen(SL_CASE_MAGIC), &length, sizeof length); /* little-endian, as all supported hosts are */
+    copy(file + begin, header, length);
     uint64_t at = data;
     for (size_t i = 0; i < w.count; i++) {
-      if (w.arrays[i].bytes) memcpy(file + at, w.arrays[i].values, (size_t)w.arrays[i].bytes);
+      copy(file + at, w.arrays[i].values, w.arrays[i].bytes);
       at = sl_aligned(at + w.arrays[i].bytes, SL_CASE_ALIGNMENT);
     }
     *bytes = data + w.at;

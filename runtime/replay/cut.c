@@ -235,6 +235,49 @@ static void cut_field(const struct sl_case *c, struct sl_case *memory, const str
   to->counts[f] = kept * field->width;
 }
 
+/* Value i of a field of type u16 or u32. */
+static uint32_t index_at(const struct sl_field *field, const void *values, uint64_t i) {
+  return field->type == SL_TYPE_u16 ? ((const uint16_t *)values)[i] : ((const uint32_t *)values)[i];
+}
+
+/* 1 for values per event that ascend up to the number of items: the first items of groups, such as hits by module. */
+static int is_item_table(const struct sl_case *c, const struct sl_case_port *p, uint32_t f) {
+  const struct sl_field *field = &p->collection->fields[f];
+  const uint32_t *offsets = sl_case_offsets(p, 0);
+  if (field->shape != SL_SHAPE_CODE_PER_EVENT || field->width < 2 || !p->values[f] || !offsets) return 0;
+  if (field->type != SL_TYPE_u16 && field->type != SL_TYPE_u32) return 0;
+  for (uint32_t e = 0; e < c->event_count; e++) {
+    uint32_t last = 0;
+    for (uint32_t k = 0; k < field->width; k++) {
+      const uint32_t value = index_at(field, p->values[f], (uint64_t)e * field->width + k);
+      if (value < last || value > offsets[e + 1] - offsets[e]) return 0;
+      last = value;
+    }
+  }
+  return 1;
+}
+
+/* Replaces the indices of such a table by those of the items that stay. */
+static void cut_item_table(const struct sl_case *c, struct sl_case *memory, const struct masks *m, uint32_t f,
+                           const struct sl_case_port *p, struct sl_case_port *to) {
+  const struct sl_field *field = &p->collection->fields[f];
+  const uint32_t *offsets = sl_case_offsets(p, 0);
+  uint32_t *before = get(memory, m->bounds[0] + 1, sizeof *before);
+  void *values = get(memory, to->counts[f], sl_type_bytes(field->type));
+  uint64_t at = 0;
+  for (uint64_t i = 0; i < m->bounds[0]; i++) before[i + 1] = before[i] + m->entries[0][i];
+  for (uint32_t e = 0; e < c->event_count; e++)
+    for (uint32_t k = 0; m->events[e] && k < field->width; k++, at++) {
+      const uint32_t old = index_at(field, p->values[f], (uint64_t)e * field->width + k);
+      const uint32_t value = before[offsets[e] + old] - before[offsets[e]];
+      if (field->type == SL_TYPE_u16)
+        ((uint16_t *)values)[at] = (uint16_t)value;
+      else
+        ((uint32_t *)values)[at] = value;
+    }
+  to->values[f] = values;
+}
+
 static struct sl_case_port cut_port(const struct sl_case *c, struct sl_case *memory, const struct replay_cut *cut,
                                     const struct sl_case_port *p, uint32_t input) {
   struct sl_case_port to = *p;
@@ -254,6 +297,8 @@ static struct sl_case_port cut_port(const struct sl_case *c, struct sl_case *mem
     const int is_of_slice = shape == SL_SHAPE_CODE_PER_SLICE || shape == SL_SHAPE_CODE_TOTAL;
     if (to.values[f] && input == UINT32_MAX && is_of_slice && removes_events) to.values[f] = NULL;
     if (to.values[f]) cut_field(c, memory, &m, f, p, &to);
+    if (to.values[f] && input != UINT32_MAX && m.entries[0] && is_item_table(c, p, f))
+      cut_item_table(c, memory, &m, f, p, &to);
   }
   return to;
 }

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DEFAULT_SECONDS = 60 };
 
@@ -20,7 +21,7 @@ struct replay {
   const struct sl_replay_options *options;
   struct sl_case *c;
   struct replay_settings settings;
-  struct replay_side tested, reference;
+  struct replay_side tested, reference, twin;
   struct replay_job job;
   const char *path;
   struct sl_diagnostics *diagnostics;
@@ -54,6 +55,18 @@ static int check_options(const struct sl_replay_options *o, struct sl_diagnostic
   return SL_OK;
 }
 
+/* Finds the plugin of the reference for another target that needs no device. Returns 0 if there is none, or if it is
+ * under test. */
+static int find_twin(const struct replay_side *reference, const struct replay_side *tested, struct replay_side *twin) {
+  const char *other = strcmp(reference->target, "cpu") == 0 ? "simt" : "cpu";
+  const size_t length = strlen(reference->path), suffix = strlen(reference->target) + strlen("..so");
+  *twin = *reference;
+  if (length <= suffix) return 0;
+  snprintf(twin->target, sizeof twin->target, "%s", other);
+  snprintf(twin->path + length - suffix, sizeof twin->path - (length - suffix), ".%s.so", other);
+  return access(twin->path, R_OK) == 0 && strcmp(twin->path, tested->path) != 0;
+}
+
 static int resolve(struct replay *r) {
   const struct sl_replay_options *o = r->options;
   if (replay_is_constant(r->c) && (o->race || strcmp(o->device, "cpu") != 0))
@@ -64,6 +77,9 @@ static int resolve(struct replay *r) {
     status = replay_resolve(r->c, names_target ? o->use : o->against, names_target ? o->against : o->device,
                             o->plugin_paths, r->diagnostics, &r->reference);
     snprintf(r->reference.name, sizeof r->reference.name, "%s", o->against);
+    if (status == SL_OK && strcmp(r->reference.path, r->tested.path) == 0 &&
+        strcmp(r->reference.algorithm, r->tested.algorithm) == 0)
+      return refuse(r->diagnostics, "name another file, algorithm or target", "--against names what is run itself");
   }
   if (status == SL_OK) status = replay_set(r->c, o->sets, &r->settings, r->diagnostics);
   return status;
@@ -118,12 +134,14 @@ static int reduce(struct replay *r, int kind) {
 static int replay(struct replay *r, uint32_t *failed) {
   int status = resolve(r);
   if (status < 0) return status;
-  r->job = (struct replay_job){.options = r->options,
-                               .settings = &r->settings,
-                               .tested = &r->tested,
-                               .reference = r->options->against ? &r->reference : NULL,
-                               .c = r->c,
-                               .result = sl_shared_new(sizeof *r->job.result)};
+  r->job = (struct replay_job){
+      .options = r->options,
+      .settings = &r->settings,
+      .tested = &r->tested,
+      .reference = r->options->against ? &r->reference : NULL,
+      .twin = r->options->against && find_twin(&r->reference, &r->tested, &r->twin) ? &r->twin : NULL,
+      .c = r->c,
+      .result = sl_shared_new(sizeof *r->job.result)};
   if (!r->job.result) return SL_ENOMEM;
   const int kind = replay_job_run(&r->job);
   *failed = kind != REPLAY_EQUAL;

@@ -96,6 +96,7 @@ struct replay_job {
   const struct sl_replay_options *options;
   const struct replay_settings *settings;
   const struct replay_side *tested, *reference; /* reference NULL: the outputs of the case */
+  const struct replay_side *twin;               /* the reference on another target; NULL: there is none */
   const struct sl_case *c;
   const struct replay_cut *cut; /* NULL: the whole case */
   const char *save_path;        /* not NULL: only writes the case here, with the outputs of the reference */

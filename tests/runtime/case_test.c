@@ -18,6 +18,13 @@ SL_COLLECTION(case_tracks, FIELDS, "tracks with hits");
   F(x, f64, PER_ITEM, "mm", "position of each state")
 SL_COLLECTION(case_states, STATE_FIELDS, "a state for each track");
 
+#define TABLE_FIELDS(F)                                                 \
+  F(offsets, u32, OFFSETS, "", "hits of each event")                    \
+  F(first, u16, PER_EVENT_OF(3), "", "first hit of each module")        \
+  F(counts, u32, PER_EVENT_OF(2), "", "two numbers that do not ascend") \
+  F(x, f64, PER_ITEM, "mm", "position of each hit")
+SL_COLLECTION(case_table, TABLE_FIELDS, "hits by module");
+
 /* Three events with 2, 0 and 1 tracks, of 1, 2 and 3 hits. */
 static const uint32_t offsets[] = {0, 2, 2, 3}, hit_offsets[] = {0, 1, 3, 6}, list[] = {0, 2};
 static const float quality[] = {0.5f, 1.5f, 2.5f}, slope[] = {1, 2, 3, 4, 5, 6};
@@ -271,6 +278,25 @@ static void items_of_all_inputs_with_the_same_offsets_go_together(void **state) 
   sl_case_free(c);
 }
 
+static void tables_of_first_items_follow_the_items_that_stay(void **state) {
+  (void)state;
+  static const uint16_t first[] = {0, 1, 2, 0, 0, 0, 0, 0, 1};
+  static const uint32_t counts[] = {2, 1, 0, 0, 1, 0};
+  struct sl_case *c = three_events();
+  set_port(c, &c->inputs[0], "hits", &case_table_collection, (const void *const[]){offsets, first, counts, x},
+           (const uint64_t[]){4, 9, 6, 3});
+  const struct replay_cut cut = all_of(c);
+  cut.axes[0].keep[1] = 0; /* an event without hits */
+  cut.axes[1].keep[0] = 0; /* the first hit of the first event */
+  struct sl_case *s = replay_cut_case(c, &cut);
+  ASSERT_VALUES(&s->inputs[0], "offsets", (const uint32_t[]){0, 1, 2});
+  ASSERT_VALUES(&s->inputs[0], "first", (const uint16_t[]){0, 0, 1, 0, 0, 1});
+  ASSERT_VALUES(&s->inputs[0], "counts", (const uint32_t[]){2, 1, 1, 0});
+  ASSERT_VALUES(&s->inputs[0], "x", (const double[]){-2, -3});
+  sl_case_free(s);
+  sl_case_free(c);
+}
+
 static void items_without_offsets_keep_the_case_whole(void **state) {
   (void)state;
   struct sl_case *c = three_events();
@@ -290,6 +316,7 @@ int main(void) {
       cmocka_unit_test(axes_are_events_items_of_equal_offsets_and_subitems),
       cmocka_unit_test(outputs_follow_the_events_that_stay),
       cmocka_unit_test(items_of_all_inputs_with_the_same_offsets_go_together),
+      cmocka_unit_test(tables_of_first_items_follow_the_items_that_stay),
       cmocka_unit_test(items_without_offsets_keep_the_case_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
