@@ -307,6 +307,7 @@ static int parse_serve(struct cli_arguments *a) {
 int cli_parse(struct cli_arguments *a, const struct cli_command *command, int argc, char **argv) {
   *a = (struct cli_arguments){.options = sl_options_default(),
                               .trial = sl_trial_options_default(),
+                              .replay = sl_replay_options_default(),
                               .follow = {.size = sizeof(struct sl_follow_options)},
                               .server = {.size = sizeof(struct sl_server_options)}};
   const int status = take_arguments(a, command, argc, argv);

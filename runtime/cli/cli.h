@@ -47,6 +47,9 @@ struct cli_arguments {
   struct sl_trial_options trial;
   struct cli_list graphs;
   uint32_t strict;
+  const char *captured_node, *captured_events; /* of `sluice capture` */
+  struct sl_replay_options replay;
+  uint32_t reduce;
   uint32_t new_plain, new_hits, force; /* of `sluice new` */
   struct sl_paths owned;               /* files that patterns of FILES match */
   uint8_t given[CLI_OPTIONS_MAX];      /* per row of cli_options: how often the option is given */
@@ -71,7 +74,9 @@ enum {
   CLI_NEW = 16384,
   CLI_FOLLOW = 32768, /* how a folder is followed; no effect without --follow */
   CLI_SERVE = 65536,  /* how a run is served; no effect without --serve */
-  CLI_EXPLAIN = 131072
+  CLI_EXPLAIN = 131072,
+  CLI_CAPTURE = 262144,
+  CLI_REPLAY = 524288
 };
 
 /* The value of an option, and the type of its target in struct cli_arguments:
@@ -186,5 +191,7 @@ int cli_schema(const struct cli_arguments *a);
 int cli_new(const struct cli_arguments *a);
 int cli_test(const struct cli_arguments *a);
 int cli_index(const struct cli_arguments *a);
+int cli_capture(const struct cli_arguments *a);
+int cli_replay(const struct cli_arguments *a);
 
 #endif

@@ -42,6 +42,19 @@ const struct cli_command cli_commands[] = {
      "Exits with 1 if a check fails.\n\n"
      "  $ sluice test velo\n"
      "  $ sluice test build/plugins/mine.cpu.so --graph pulses.yaml\n"},
+    {"capture", "GRAPH", "a graph", 1, 1, CLI_CAPTURE | CLI_MESSAGES | CLI_PLUGINS,
+     "write a node with its inputs, properties and outputs to a file", cli_capture,
+     "Takes one slice of the input, on the CPU; `sluice replay` runs the node alone. With --events the slice must "
+     "have\n"
+     "all of these events.\n\n"
+     "  $ sluice capture graphs/velo.yaml --node tracks -i events.mdf --events 6001 -o case.slc\n"},
+    {"replay", "CASE", "a file of `sluice capture`", 1, 1, CLI_REPLAY | CLI_MESSAGES | CLI_PLUGINS,
+     "run a captured node alone and compare its outputs", cli_replay,
+     "Exits with 1 if the outputs differ from those of the case, or of --against, or if the node fails.\n\n"
+     "  $ sluice replay case.slc --device simt\n"
+     "  $ sluice replay case.slc --use build/plugins/velo.cpu.so --against velo.search_by_triplet\n"
+     "  $ sluice replay case.slc --use build/plugins/velo.cpu.so --reduce -o small.slc\n"
+     "  $ sluice replay small.slc --as-test two_tracks\n"},
     {"new", "plugin NAME | algorithm|source|sink|constant|remove PLUGIN.NAME",
      "`plugin NAME`, or `algorithm`, `source`, `sink`, `constant` or `remove` and PLUGIN.NAME", 2, 2, CLI_NEW,
      "write a small working plugin, or add an algorithm, source, sink or constant to a plugin, or remove one", cli_new,

@@ -151,6 +151,11 @@ static int check_collection(const struct checker *c, const struct sl_collection 
   return SL_OK;
 }
 
+int sl_collection_check(const struct sl_collection *collection, char *reason, size_t reason_size) {
+  const struct checker c = {reason, reason_size, NULL, NULL};
+  return check_collection(&c, collection);
+}
+
 /* --------------------------------------------------------------------------------------------- members */
 
 static int is_port(const struct sl_member *m) { return m->kind == SL_MEMBER_IN || m->kind == SL_MEMBER_OUT; }

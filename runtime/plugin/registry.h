@@ -87,5 +87,7 @@ const struct sl_collection *sl_registry_collection(const struct sl_registry *reg
                                                    const struct sl_plugin_entry **entry);
 int sl_collection_compare(const struct sl_collection *a, const struct sl_collection *b, char *difference, size_t size);
 uint64_t sl_collection_hash(const struct sl_collection *c);
+/* Checks a definition as the loader does: 0, or an error with `reason` filled. */
+int sl_collection_check(const struct sl_collection *c, char *reason, size_t reason_size);
 
 #endif

@@ -66,16 +66,23 @@ struct sl_moment {
 /* Returns 1 to skip the step, 0 to run it, SL_EINTERRUPTED to end the slice, another error to end the run. */
 typedef int sl_inspect_function(void *context, const struct sl_moment *moment);
 
+/* Called after a node has run; `step` of the moment is NULL. */
+typedef void sl_inspect_ran_function(void *context, const struct sl_moment *moment);
+
 /* Address of a field. */
 const void *sl_moment_storage(const struct sl_moment *m, int32_t storage);
 /* Number of entries that the source filled for bound `bound` of its member `member`. */
 uint64_t sl_moment_filled(const struct sl_moment *m, uint32_t member, uint32_t bound);
+/* The events, and their error words, which the caller may clear before a node to see its own. */
+const struct sl_event *sl_moment_events(const struct sl_moment *m);
+uint64_t *sl_moment_errors(const struct sl_moment *m);
 /* State before the first slice of a session, when only constants exist. */
 struct sl_moment sl_moment_first(const struct sl_session *s);
 
-/* Fills a slice from the source, opened by the caller, and runs it with a call of `look` before each node. Returns 1
- * if there may be more events, 0 at the end of the input, or an error; *source_failed: it is an error of the source. */
-int sl_session_inspect_slice(struct sl_session *s, void *source_state, sl_inspect_function *look, void *context,
-                             int *source_failed);
+/* Fills a slice from the source, opened by the caller, and runs it with a call of `look` before each node and of `ran`,
+ * which may be NULL, after it. Returns 1 if there may be more events, 0 at the end of the input, or an error;
+ * *source_failed: it is an error of the source. */
+int sl_session_inspect_slice(struct sl_session *s, void *source_state, sl_inspect_function *look,
+                             sl_inspect_ran_function *ran, void *context, int *source_failed);
 
 #endif

@@ -349,6 +349,12 @@ uint64_t sl_moment_filled(const struct sl_moment *m, uint32_t member, uint32_t b
   return m->slice->input->used[SL_BOUNDS_MAX * member + bound];
 }
 
+const struct sl_event *sl_moment_events(const struct sl_moment *m) {
+  return m->slice->input->events + m->slot->first_event;
+}
+
+uint64_t *sl_moment_errors(const struct sl_moment *m) { return m->slot->errors; }
+
 struct sl_moment sl_moment_first(const struct sl_session *sn) {
   const struct sl_slot *slot = &sn->slots[0];
   return (struct sl_moment){
@@ -358,26 +364,41 @@ struct sl_moment sl_moment_first(const struct sl_session *sn) {
 struct watch {
   const struct sl_session *session;
   sl_inspect_function *look;
+  sl_inspect_ran_function *ran;
   void *context;
 };
+
+static struct sl_moment moment_of(const struct watch *w, const struct sl_slot *slot, const struct sl_slice *slice,
+                                  uint32_t node) {
+  return (struct sl_moment){.session = w->session,
+                            .node = node,
+                            .event_count = slot->event_count,
+                            .is_whole = slot->event_count == slice->input->event_count,
+                            .slot = slot,
+                            .slice = slice};
+}
 
 static int choose(void *context, const struct sl_slot *slot, const struct sl_slice *slice, uint32_t step,
                   uint32_t node) {
   const struct watch *w = context;
-  const struct sl_moment moment = {.session = w->session,
-                                   .step = &slot->layout->steps[step],
-                                   .node = node,
-                                   .event_count = slot->event_count,
-                                   .is_whole = slot->event_count == slice->input->event_count,
-                                   .slot = slot,
-                                   .slice = slice};
+  struct sl_moment moment = moment_of(w, slot, slice, node);
+  moment.step = &slot->layout->steps[step];
   return w->look(w->context, &moment);
 }
 
-int sl_session_inspect_slice(struct sl_session *sn, void *source_state, sl_inspect_function *look, void *context,
-                             int *source_failed) {
-  static const struct sl_observer_calls calls = {.choose = choose};
-  struct watch watch = {sn, look, context};
+static void node_ran(void *context, struct sl_slot *slot, const struct sl_slice *slice, uint32_t node,
+                     uint64_t events) {
+  const struct watch *w = context;
+  (void)events;
+  if (!w->ran || !slice) return; /* without a slice: the source or a sink */
+  const struct sl_moment moment = moment_of(w, slot, slice, node);
+  w->ran(w->context, &moment);
+}
+
+int sl_session_inspect_slice(struct sl_session *sn, void *source_state, sl_inspect_function *look,
+                             sl_inspect_ran_function *ran, void *context, int *source_failed) {
+  static const struct sl_observer_calls calls = {.choose = choose, .node = node_ran};
+  struct watch watch = {sn, look, ran, context};
   struct sl_slot *slot = &sn->slots[0];
   struct sl_input *input = slot->slices_in_flight[0].input = &slot->slices_in_flight[0].own_input;
   struct sl_fill fill;

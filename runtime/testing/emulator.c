@@ -52,7 +52,7 @@ void test_emulator_close(struct sl_test *t) {
 static void set_number(struct sl_test *t, const char *key, uint64_t value) {
   char text[32];
   snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-  if (t->emulator) set(t, key, text);
+  if (!test_device_set(t, key, text) && t->emulator) set(t, key, text);
 }
 #else
 void test_emulator_open(struct sl_test *t) { test_die(t, "this build has no emulator"); }

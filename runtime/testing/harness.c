@@ -68,9 +68,7 @@ uint32_t test_field_index(const struct sl_test *t, uint32_t member, const char *
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-/* Finds a file. A relative path is searched in the current folder, in the folder of the program and in the parent of
- * that folder. A plugin of that name in SLUICE_TEST_FOLDER comes first. */
-static void find_file(const char *path, char *found, size_t size) {
+void test_find_file(const char *path, char *found, size_t size) {
   char program[PATH_MAX];
   const char *folder = getenv("SLUICE_TEST_FOLDER"), *name = strrchr(path, '/');
   if (folder) {
@@ -236,7 +234,7 @@ SL_ANY_PROCESSOR struct sl_test *sl_test_new(const char *plugin_path, const char
   SL_IN_C_LOCALE(NULL);
   char path[PATH_MAX + 256];
   struct sl_test *t = test_allocate(1, sizeof(*t));
-  find_file(plugin_path, path, sizeof(path));
+  test_find_file(plugin_path, path, sizeof(path));
   open_algorithm(t, path, algorithm);
   if (t->algorithm->kind == SL_KIND_SOURCE) test_die(t, "the harness does not run sources");
   if (t->algorithm->kind == SL_KIND_KERNEL && test_other_target(t->plugin->target, path, sizeof(path))) {
@@ -298,6 +296,7 @@ void sl_test_free(struct sl_test *t) {
   test_references_close(t->references);
   free(t->list);
   free(t->messages.text);
+  test_cases_close(t);
   test_emulator_close(t);
   test_device_close(t);
   pthread_mutex_destroy(&t->mutex);

@@ -74,7 +74,10 @@ struct sl_test {
   struct sl_services services;
   char *node_name;
   int is_preparing;
-  int is_quiet; /* 1: messages are dropped */
+  int is_quiet;           /* 1: messages are dropped */
+  struct sl_case **cases; /* of sl_test_load */
+  char **case_paths;
+  uint32_t case_count;
 };
 
 /* A node of a family: the data that differs between nodes. */
@@ -98,11 +101,19 @@ uint32_t test_field_index(const struct sl_test *t, uint32_t member, const char *
 uint64_t test_bytes_hash(const void *values, size_t bytes);
 void test_add_line(struct sl_test *t, const char *prefix, const char *format, va_list arguments);
 void test_release_run(struct sl_test *t); /* Frees the memory of the last run. */
+/* Finds a file. A relative path is searched in the current folder, in the folder of the program and in the parent of
+ * that folder. A file of that name in SLUICE_TEST_FOLDER comes first. */
+void test_find_file(const char *path, char *found, size_t size);
 /* Like sl_test_new, for exactly that file and its own target. */
 struct sl_test *test_open(const char *plugin_path, const char *algorithm);
 /* Sets the address of fields that the algorithm does not declare as read, so that reading them traps; NULL
  * (initially): null pointers. */
 void test_forbid(struct sl_test *t, void *(*place)(uint32_t member, uint32_t field));
+
+/* load.c: gives the test all of a case, which must live as long as the test; ends the program if it does not fit. */
+struct sl_case;
+void test_load_case(struct sl_test *t, const struct sl_case *c);
+void test_cases_close(struct sl_test *t);
 
 /* reference.c */
 void test_references_close(struct test_references *r);
@@ -116,6 +127,9 @@ void test_hide_strings(struct sl_test *t);
 struct sl_launch test_launch(struct sl_test *t);
 int test_run_kernel(struct sl_test *t);
 void test_check(const struct sl_test *t);
+/* 1 for fields that are zero before a kernel runs: totals, and outputs of a node on a list, because events that are not
+ * on the list have empty outputs. */
+int test_is_zeroed(const struct sl_test *t, const struct sl_field *field);
 /* family.c. Runs a kernel of a family as several nodes, after it has run; ends the program if they differ from nodes
  * that run alone. `test_exchange` swaps the data of the node with that of the test. */
 void test_family_run(struct sl_test *t);
@@ -128,6 +142,9 @@ void test_emulator_close(struct sl_test *t);
 /* device.c. Opened once; ends the program with status 77 (skipped) if there is no such device. */
 void test_device_open(struct sl_test *t);
 void test_device_close(struct sl_test *t);
+int test_detects_races(const struct sl_test *t);
+/* Sets an option of the emulator with race detection. Returns 0 on devices without options. */
+int test_device_set(struct sl_test *t, const char *key, const char *value);
 /* Runs the kernels on copies of all memory that the arguments point to, and copies everything back. Completes
  * `launch`. With `nodes`: `count` nodes as a family. */
 int test_device_run(struct sl_test *t, struct sl_launch *launch, struct test_node *nodes, uint32_t count);

@@ -40,7 +40,7 @@ static int is_alive(const struct sl_session *s, uint32_t n, int32_t storage) {
   return 0;
 }
 
-/* An input of a node, or one entry of a list port. */
+/* A port of a node, or one entry of a list port. */
 struct feed {
   uint32_t node, member;
   struct sl_port from;
@@ -98,6 +98,15 @@ static void copy_entry(const struct sl_moment *moment, const struct feed *feed, 
   }
 }
 
+static void copy_output(const struct sl_moment *moment, uint32_t n, uint32_t member, struct trial_port *port) {
+  const struct feed feed = {n,
+                            member,
+                            {.node = (int32_t)n, .member = member},
+                            sl_session_layout(moment->session)->members[n][member].entries};
+  port->producers = 1;
+  copy_entry(moment, &feed, port);
+}
+
 static void copy_port(const struct sl_moment *moment, uint32_t n, uint32_t member, struct trial_port *port) {
   const struct sl_node *node = &sl_session_graph(moment->session)->nodes[n];
   const struct sl_wiring *wiring = &node->inputs[member];
@@ -121,7 +130,13 @@ static void copy_list(const struct sl_moment *moment, uint32_t n, struct trial_c
   c->list = copy_of(sl_moment_storage(moment, l->sets[set].numbers_storage), c->list_count * sizeof *c->list);
 }
 
-static void copy_node(const struct sl_moment *moment, uint32_t n, struct trial_case *c) {
+void trial_copy_outputs(const struct sl_moment *moment, uint32_t n, struct trial_port *ports) {
+  const struct sl_algorithm *a = sl_session_graph(moment->session)->nodes[n].algorithm;
+  for (uint32_t m = 0; m < a->member_count; m++)
+    if (a->members[m].kind == SL_MEMBER_OUT) copy_output(moment, n, m, &ports[m]);
+}
+
+void trial_copy_node(const struct sl_moment *moment, uint32_t n, struct trial_case *c) {
   const struct sl_node *node = &sl_session_graph(moment->session)->nodes[n];
   *c = (struct trial_case){.algorithm = node->algorithm, .node = node, .event_count = moment->event_count};
   c->ports = test_allocate(node->algorithm->member_count, sizeof *c->ports);
@@ -132,7 +147,7 @@ static void copy_node(const struct sl_moment *moment, uint32_t n, struct trial_c
 
 void trial_capture_constant(const struct sl_session *s, uint32_t n, struct trial_case *c) {
   const struct sl_moment first = sl_moment_first(s);
-  copy_node(&first, n, c);
+  trial_copy_node(&first, n, c);
   c->has_list = 0;
 }
 
@@ -172,7 +187,7 @@ static int before_step(void *context, const struct sl_moment *moment) {
   const uint32_t events = set == UINT32_MAX ? moment->event_count
                                             : *(const uint32_t *)sl_moment_storage(moment, l->sets[set].count_storage);
   if (moment->is_whole && events > c->captured) {
-    copy_node(moment, c->node, c->result);
+    trial_copy_node(moment, c->node, c->result);
     c->captured = events;
   }
   return SL_EINTERRUPTED;
@@ -197,7 +212,7 @@ void *trial_source_open(const struct sl_session *s, char *reason, size_t reason_
 static int run_slices(struct capture *c, struct sl_session *s, void *state, char *reason, size_t reason_size) {
   int more = 1, source_failed = 0;
   for (uint32_t i = 0; i < SLICES_MAX && more > 0 && c->captured < ENOUGH_EVENTS; i++)
-    more = sl_session_inspect_slice(s, state, before_step, c, &source_failed);
+    more = sl_session_inspect_slice(s, state, before_step, NULL, c, &source_failed);
   if (more < 0 && !source_failed) {
     snprintf(reason, reason_size, "an earlier node failed: %s", sl_error_text(more));
     return more;

@@ -37,6 +37,9 @@ struct trial_case {
 /* capture.c: runs the graph of an open session with one slot, slice by slice, until one has events for the node.
  * Only nodes that `node` depends on run. Returns 0, or an error with the reason in `reason`. */
 int trial_capture(struct sl_session *s, uint32_t node, struct trial_case *c, char *reason, size_t reason_size);
+/* Copies the inputs of a node before it runs, and its outputs after it has run (per member). */
+void trial_copy_node(const struct sl_moment *moment, uint32_t node, struct trial_case *c);
+void trial_copy_outputs(const struct sl_moment *moment, uint32_t node, struct trial_port *ports);
 /* Captures the inputs of a constant, which are other constants. */
 void trial_capture_constant(const struct sl_session *s, uint32_t node, struct trial_case *c);
 /* Opens the source of the session. Returns its state, or NULL with the reason. */

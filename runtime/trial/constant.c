@@ -41,8 +41,8 @@ static void compare(struct sl_test *t, const struct sl_member *m, const struct s
                     const struct test_field *made, struct array *kept, struct sl_child *log) {
   (void)t;
   if (made->count != kept->count)
-    sl_child_wrong(log, "%s.%s has %llu values, before it had %llu", m->name, field->name,
-                   (unsigned long long)made->count, (unsigned long long)kept->count);
+    sl_child_wrong(log, "%s.%s has %llu values, expected %llu", m->name, field->name, (unsigned long long)made->count,
+                   (unsigned long long)kept->count);
   const size_t bytes = kept->count ? made->memory.bytes / (size_t)kept->count : 1;
   for (uint64_t i = 0; i < kept->count; i++)
     if (memcmp((const char *)made->memory.values + i * bytes, (const char *)kept->values + i * bytes, bytes) != 0)

@@ -45,7 +45,7 @@ static void *trap_of(uint32_t member, uint32_t field) {
   return trial_trap_place(traps.count++);
 }
 
-static void open_traps(struct sl_test *test, struct sl_child *log) {
+void trial_open_traps(struct sl_test *test, struct sl_child *log) {
   unsigned count = 1;
   traps.algorithm = test->algorithm;
   for (uint32_t m = 0; m < test->algorithm->member_count; m++)
@@ -75,8 +75,9 @@ static void set_order(const struct kernel *k, uint32_t block, uint32_t seed, uin
 
 /* ------------------------------------------------------------------------------------------------ one run */
 
-static const char *last_line(const char *messages) {
+const char *trial_last_message(const struct sl_test *t) {
   static char line[512];
+  const char *messages = sl_test_messages(t);
   size_t length = strlen(messages);
   while (length > 0 && messages[length - 1] == '\n') length--;
   size_t begin = length;
@@ -88,7 +89,7 @@ static const char *last_line(const char *messages) {
 static void run_test(const struct kernel *k) {
   const int status = sl_test_run(k->test);
   if (status == SL_OK) return;
-  const char *line = last_line(sl_test_messages(k->test));
+  const char *line = trial_last_message(k->test);
   sl_child_wrong(k->log, "%s%sit returned %d (%s)", line, *line ? "; " : "", status, sl_error_text(status));
 }
 
@@ -110,8 +111,7 @@ static void set_budget(struct sl_test *t, uint32_t member, uint32_t bound, uint3
   t->members[member].has_budget[bound] = 1;
 }
 
-/* Enlarges outputs that overflowed: the budget of the graph was too small for these events. */
-static int grow(struct sl_test *t) {
+int trial_grow(struct sl_test *t) {
   int grown = 0;
   for (uint32_t m = 0; m < t->algorithm->member_count; m++)
     for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
@@ -127,7 +127,7 @@ static struct trial_outcome *run_case(const struct kernel *k, const struct trial
     memset(k->test->members[m].has_budget, 0, sizeof k->test->members[m].has_budget);
   trial_give(c, k->test);
   int runs = 1;
-  for (run_test(k); grow(k->test); run_test(k))
+  for (run_test(k); trial_grow(k->test); run_test(k))
     if (runs++ == RUNS_MAX) sl_child_wrong(k->log, "an output overflows with any amount of room");
   return trial_observe(k->test, c, k->log, pool);
 }
@@ -306,7 +306,7 @@ void trial_run_kernel(void *context, struct sl_child *log) {
   trial_refer(r->inputs, k.test);
   const int is_cpu = strcmp(k.test->plugin->target, "cpu") == 0, is_device = k.test->device != NULL;
   if (!is_device) { /* on a device the pointers are null, because there are no traps */
-    open_traps(k.test, log);
+    trial_open_traps(k.test, log);
   }
   set_order(&k, r->inputs->node->block_threads, FIRST_SEED, 32);
   sl_test_shared(k.test, (int)r->inputs->node->shared);

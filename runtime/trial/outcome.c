@@ -160,6 +160,7 @@ struct pair {
   const struct trial_written *reference, *other;
   const struct sl_member *member;
   uint32_t event, other_event; /* index of the event in each outcome */
+  unsigned long long number;   /* its name in messages */
   struct sl_child *log;
 };
 
@@ -190,10 +191,9 @@ static void differ(const struct pair *p, const struct sl_field *field, uint64_t 
   write_value(was, sizeof was, field, reference, i);
   write_value(is, sizeof is, field, other, j);
   if (field->shape == SL_SHAPE_CODE_PER_EVENT)
-    sl_child_wrong(p->log, "%s.%s of event %u is %s, before it was %s", p->member->name, field->name, p->event, is,
-                   was);
-  sl_child_wrong(p->log, "%s.%s of event %u, entry %llu, is %s, before it was %s", p->member->name, field->name,
-                 p->event, (unsigned long long)entry, is, was);
+    sl_child_wrong(p->log, "%s.%s of event %llu is %s, expected %s", p->member->name, field->name, p->number, is, was);
+  sl_child_wrong(p->log, "%s.%s of event %llu, entry %llu, is %s, expected %s", p->member->name, field->name, p->number,
+                 (unsigned long long)entry, is, was);
 }
 
 static void compare_field(const struct pair *p, uint32_t f) {
@@ -205,8 +205,8 @@ static void compare_field(const struct pair *p, uint32_t f) {
   event_range(p->reference, c, f, p->event, &begin, &end);
   event_range(p->other, c, f, p->other_event, &other_begin, &other_end);
   if (end - begin != other_end - other_begin)
-    sl_child_wrong(p->log, "%s.%s of event %u has %llu entries, before it had %llu", p->member->name, field->name,
-                   p->event, (unsigned long long)(other_end - other_begin), (unsigned long long)(end - begin));
+    sl_child_wrong(p->log, "%s.%s of event %llu has %llu entries, expected %llu", p->member->name, field->name,
+                   p->number, (unsigned long long)(other_end - other_begin), (unsigned long long)(end - begin));
   for (uint64_t i = 0; i < end - begin; i++)
     if (memcmp(was + (begin + i) * bytes, is + (other_begin + i) * bytes, bytes) != 0)
       differ(p, field, entry_of(field, i), was, begin + i, is, other_begin + i);
@@ -219,7 +219,7 @@ static void compare_lengths(const struct pair *p) {
   const uint32_t first = a->offsets[p->event], other_first = b->offsets[p->other_event];
   const uint32_t count = a->offsets[p->event + 1] - first, other_count = b->offsets[p->other_event + 1] - other_first;
   if (count != other_count)
-    sl_child_wrong(p->log, "%s has %u items in event %u, before it had %u", p->member->name, other_count, p->event,
+    sl_child_wrong(p->log, "%s has %u items in event %llu, expected %u", p->member->name, other_count, p->number,
                    count);
   for (uint32_t g = 1; g < SL_BOUNDS_MAX; g++) {
     const uint32_t *was = a->item_offsets[g], *is = b->item_offsets[g];
@@ -229,9 +229,21 @@ static void compare_lengths(const struct pair *p) {
       char name[160];
       sl_bound_name(p->member, g, name, sizeof name);
       if (length != other_length)
-        sl_child_wrong(p->log, "%s has %u subitems in item %u of event %u, before it had %u", name, other_length, i,
-                       p->event, length);
+        sl_child_wrong(p->log, "%s has %u subitems in item %u of event %llu, expected %u", name, other_length, i,
+                       p->number, length);
     }
+  }
+}
+
+void trial_compare_array(const char *port, const struct sl_field *field, const void *reference, const void *other,
+                         uint64_t count, struct sl_child *log) {
+  const size_t bytes = sl_type_bytes(field->type);
+  char was[64], is[64];
+  for (uint64_t i = 0; i < count; i++) {
+    if (memcmp((const char *)reference + i * bytes, (const char *)other + i * bytes, bytes) == 0) continue;
+    write_value(was, sizeof was, field, reference, i);
+    write_value(is, sizeof is, field, other, i);
+    sl_child_wrong(log, "%s.%s, value %llu, is %s, expected %s", port, field->name, (unsigned long long)i, is, was);
   }
 }
 
@@ -265,7 +277,7 @@ static int is_on_list(const struct trial_written *list, uint32_t event) {
 static void compare_lists(const struct pair *p) {
   const int was = is_on_list(p->reference, p->event), is = is_on_list(p->other, p->other_event);
   if (was != is)
-    sl_child_wrong(p->log, "event %u is %son the list %s, before it was %son it", p->event, is ? "" : "not ",
+    sl_child_wrong(p->log, "event %llu is %son the list %s, expected %son it", p->number, is ? "" : "not ",
                    p->member->name, was ? "" : "not ");
 }
 
@@ -276,12 +288,15 @@ static void compare_slice(const struct pair *p) {
     const void *was = p->reference->values[f], *is = p->other->values[f];
     if ((field->shape != SL_SHAPE_CODE_PER_SLICE && field->shape != SL_SHAPE_CODE_TOTAL) || !was || !is) continue;
     const size_t bytes = sl_type_bytes(field->type);
+    if (p->reference->counts[f] != p->other->counts[f])
+      sl_child_wrong(p->log, "%s.%s of the slice has %llu values, expected %llu", p->member->name, field->name,
+                     (unsigned long long)p->other->counts[f], (unsigned long long)p->reference->counts[f]);
     for (uint64_t i = 0; i < p->reference->counts[f]; i++) {
       if (memcmp((const char *)was + i * bytes, (const char *)is + i * bytes, bytes) == 0) continue;
       char reference[64], other[64];
       write_value(reference, sizeof reference, field, was, i);
       write_value(other, sizeof other, field, is, i);
-      sl_child_wrong(p->log, "%s.%s of the slice, entry %llu, is %s, before it was %s", p->member->name, field->name,
+      sl_child_wrong(p->log, "%s.%s of the slice, entry %llu, is %s, expected %s", p->member->name, field->name,
                      (unsigned long long)entry_of(field, i), other, reference);
     }
   }
@@ -307,9 +322,13 @@ void trial_compare_totals(const struct trial_outcome *reference, const struct tr
                           struct sl_child *log) {
   for (uint32_t m = 0; m < sums->algorithm->member_count; m++) {
     const struct sl_member *member = &sums->algorithm->members[m];
-    const struct pair p = {&reference->ports[m], &sums->ports[m], member, 0, 0, log};
+    const struct pair p = {&reference->ports[m], &sums->ports[m], member, 0, 0, 0, log};
     if (member->kind == SL_MEMBER_OUT && sl_is_totals(member->collection)) compare_slice(&p);
   }
+}
+
+static unsigned long long number_of(const struct trial_outcome *o, uint32_t event) {
+  return o->numbers ? o->numbers[event] : event;
 }
 
 void trial_compare(const struct trial_outcome *reference, const struct trial_outcome *other, const uint32_t *events,
@@ -318,11 +337,12 @@ void trial_compare(const struct trial_outcome *reference, const struct trial_out
                                                       the tables */
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_OUT) continue;
-    struct pair p = {&reference->ports[m], &other->ports[m], &a->members[m], 0, 0, log};
+    struct pair p = {&reference->ports[m], &other->ports[m], &a->members[m], 0, 0, 0, log};
     if (is_same_slice && !sl_is_event_list(a->members[m].collection)) compare_slice(&p);
     for (uint32_t e = 0; e < other->event_count; e++) {
       p.event = events ? events[e] : e;
       p.other_event = e;
+      p.number = number_of(reference, p.event);
       if (!reference->is_listed[p.event] || !other->is_listed[e]) continue;
       if (sl_is_event_list(a->members[m].collection))
         compare_lists(&p);
@@ -333,8 +353,8 @@ void trial_compare(const struct trial_outcome *reference, const struct trial_out
   for (uint32_t e = 0; e < other->event_count; e++) {
     const uint32_t event = events ? events[e] : e;
     if (reference->is_listed[event] && other->is_listed[e] && reference->errors[event] != other->errors[e])
-      sl_child_wrong(log, "event %u is refused with code %u, detail %u; before it was with code %u, detail %u", event,
-                     (uint32_t)(other->errors[e] >> 32), (uint32_t)other->errors[e],
+      sl_child_wrong(log, "event %llu is refused with code %u, detail %u; expected code %u, detail %u",
+                     number_of(reference, event), (uint32_t)(other->errors[e] >> 32), (uint32_t)other->errors[e],
                      (uint32_t)(reference->errors[event] >> 32), (uint32_t)reference->errors[event]);
   }
 }

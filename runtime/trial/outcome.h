@@ -28,6 +28,7 @@ struct trial_outcome {
   uint32_t event_count;
   uint8_t *is_listed;          /* per event: 1 if the node ran on it */
   uint64_t *errors;            /* per event: error of sl_event_fail */
+  const uint64_t *numbers;     /* per event: its number in the input, for messages; NULL: its index */
   struct trial_written *ports; /* per member; outputs only */
 };
 
@@ -44,6 +45,10 @@ struct trial_outcome *trial_observe_args(const struct sl_algorithm *a, void *arg
  * two did not run on are skipped. `is_same_slice`: values of the slice and indices into pools must be equal too. */
 void trial_compare(const struct trial_outcome *reference, const struct trial_outcome *other, const uint32_t *events,
                    int is_same_slice, struct sl_child *log);
+
+/* Compares the values of a field of a constant. */
+void trial_compare_array(const char *port, const struct sl_field *field, const void *reference, const void *other,
+                         uint64_t count, struct sl_child *log);
 
 /* Adds the totals of `o` to those of `sums`, and compares totals: the totals of the slices of an input must add up
  * to the totals of the whole. */

@@ -30,7 +30,7 @@ static void run_slice(const struct trial_run *r, const char *const *settings, st
   sl_session_race_only(s, r->node);
   void *state = trial_source_open(s, reason, sizeof reason);
   if (!state) sl_child_not_run(log, "%s", reason);
-  const int status = sl_session_inspect_slice(s, state, before_step, &look, &source_failed);
+  const int status = sl_session_inspect_slice(s, state, before_step, NULL, &look, &source_failed);
   const char *found = sl_race_finding(sl_session_setup(s));
   if (found) sl_child_wrong(log, "%s", found);
   if (status < 0) sl_child_wrong(log, "%s", *trial_first_error(s) ? trial_first_error(s) : sl_error_text(status));

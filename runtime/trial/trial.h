@@ -59,6 +59,13 @@ void trial_run_constant(void *context, struct sl_child *log);
 void trial_run_source(void *context, struct sl_child *log);
 void trial_run_sink(void *context, struct sl_child *log);
 
+/* kernel.c: makes reads of fields that the algorithm does not name a finding. */
+void trial_open_traps(struct sl_test *t, struct sl_child *log);
+/* Enlarges the outputs that overflowed, because a budget was too small for these events. Returns 0 if none did. */
+int trial_grow(struct sl_test *t);
+/* The last message of the algorithm, without "error: ". */
+const char *trial_last_message(const struct sl_test *t);
+
 /* Opens a session on the graph with the options of a trial. Ends the process with the reason if that fails. */
 struct sl_session *trial_session_open(const struct sl_trial_options *options, const struct trial_graph *graph,
                                       uint32_t slice_events, const char *output_path, struct sl_child *log);

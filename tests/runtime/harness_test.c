@@ -1,5 +1,7 @@
 /* harness_test.c: the harness runs a kernel on given input, returns all outputs, and detects writes outside of them. */
 #define _GNU_SOURCE
+#include "cases/case.h"
+#include "scratch.h"
 #include "support.h"
 
 #include <sluice/testing.h>
@@ -340,6 +342,58 @@ static void open_unknown(void) { sl_test_new(PLUGIN, "scael"); }
 static void open_source(void) { sl_test_new(PLUGIN, "counter"); }
 static void input_unknown(void) { sl_test_input(test_of("scale"), "hits", "x", values, 5); }
 static void field_unknown(void) { sl_test_input(test_of("scale"), "numbers", "x", values, 5); }
+/* Writes once a case of `positive` on three events, with a budget of 1 per event. `other_type`: with a field of other
+ * type.
+ */
+static const char *case_file(int other_type) {
+  static char paths[2][SCRATCH_PATH_MAX];
+  static const char *const one[] = {"1"};
+  static uint32_t runs[3];
+  static uint64_t numbers[3];
+  static struct sl_case_property budget = {"kept_per_event", NULL, one, 1, 0};
+  static struct sl_field fields[] = {{"offsets", SL_TYPE_u32, SL_SHAPE_OFFSETS, "", ""},
+                                     {"value", SL_TYPE_f32, SL_SHAPE_PER_ITEM, "", ""},
+                                     {"tag", SL_TYPE_u8, SL_SHAPE_PER_ITEM, "", ""}};
+  static const struct sl_collection collection = {"example_numbers", "", fields, 3, 0, NULL, NULL};
+  static const void *stored[] = {offsets, values, tags};
+  static uint64_t counts[] = {4, 5, 5};
+  static struct sl_case_port port = {"numbers", NULL, NULL, &collection, &collection, stored, counts};
+  char *path = paths[other_type];
+  uint64_t bytes;
+  if (*path) return path;
+  struct sl_case c = {.algorithm = "example.positive", .node = "n", .event_count = 3, .runs = runs, .numbers = numbers};
+  c.properties = &budget;
+  c.inputs = &port;
+  c.property_count = c.input_count = 1;
+  fields[2].type = other_type ? SL_TYPE_i8 : SL_TYPE_u8;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  scratch_file(path);
+  assert_int_equal(sl_case_write(&c, path, &bytes, d), SL_OK);
+  sl_diagnostics_free(d);
+  return path;
+}
+
+static void a_case_gives_inputs_properties_and_events(void **state) {
+  (void)state;
+  struct sl_test *t = sl_test_new(PLUGIN, "positive");
+  sl_test_load(t, case_file(0), NULL);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_u32(t, "kept", "offsets", (const uint32_t[]){0, 2, 2, 3}, 4);
+  assert_f32(t, "kept", "value", (const float[]){1, 3, 5}, 3);
+  assert_int_equal(sl_test_output_count(t, "kept", "value"), 4); /* the budget of the case: see above */
+  sl_test_free(t);
+  t = sl_test_new(PLUGIN, "positive");
+  sl_test_events(t, 3);
+  sl_test_load(t, case_file(0), "numbers"); /* the input alone */
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(sl_test_output_count(t, "kept", "value"), 5);
+  sl_test_free(t);
+}
+
+static void load_other_layout(void) { sl_test_load(sl_test_new(PLUGIN, "positive"), case_file(1), NULL); }
+static void load_other_algorithm(void) { sl_test_load(sl_test_new(PLUGIN, "scale"), case_file(0), NULL); }
+static void load_no_file(void) { sl_test_load(sl_test_new(PLUGIN, "positive"), "/none.slc", NULL); }
+static void load_no_input(void) { sl_test_load(sl_test_new(PLUGIN, "positive"), case_file(0), "hits"); }
 static void property_unknown(void) { sl_test_set(test_of("scale"), "factro", 1); }
 static void property_outside(void) { sl_test_set(test_of("scale"), "factor", 101); }
 static void property_fraction(void) { sl_test_set(test_of("scale"), "negate", 0.5); }
@@ -394,12 +448,22 @@ static void writes_outside_of_outputs_are_detected(void **state) {
 
 static void invalid_requests_end_the_test(void **state) {
   (void)state;
+  case_file(0); /* not in the child processes */
+  case_file(1);
   assert_ends(open_nothing, "plugins_good/nothing.cpu.so: cannot be opened: No such file", 0);
   assert_ends(open_unknown, "there is no algorithm scael", 0);
   assert_ends(open_source, "example.counter: the harness does not run sources", 0);
   assert_ends(input_unknown, "example.scale: there is no input hits", 0);
   assert_ends(field_unknown, "example.scale: numbers, a example_numbers, has no field x", 0);
   assert_ends(list_port_as_one, "example.merge: input parts is a list port: name a producer", 0);
+  assert_ends(
+      load_other_layout,
+      "example.positive: input numbers of the case is another example_numbers than that of the plugin: field tag "
+      "is i8 against u8",
+      0);
+  assert_ends(load_other_algorithm, "example.scale: there is no property kept_per_event", 0);
+  assert_ends(load_no_file, "example.positive: /none.slc: No such file or directory", 0);
+  assert_ends(load_no_input, "has no input hits", 0);
   assert_ends(one_as_list_port, "example.scale: input numbers is no list port", 0);
   assert_ends(part_without_field, "input parts.offsets is read but was not given", 0);
   assert_ends(property_unknown, "example.scale: there is no property factro", 0);
@@ -476,6 +540,7 @@ static void a_plugin_is_found_in_the_folder_of_the_environment(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_case_gives_inputs_properties_and_events),
       cmocka_unit_test(a_kernel_runs_on_all_events),
       cmocka_unit_test(a_plugin_is_found_in_the_folder_of_the_environment),
       cmocka_unit_test(a_capacity_follows_from_its_terms),

@@ -13,8 +13,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LAYERS = ("include", "base", "zmq", "input", "plugin", "graph", "plan", "layout", "simt", "backend", "execute", "constants", "records", "results", "observe",
-          "session", "report", "serve", "testing", "trial", "cli")
+LAYERS = ("include", "base", "zmq", "input", "plugin", "graph", "plan", "layout", "cases", "simt", "backend", "execute", "constants", "records", "results", "observe",
+          "session", "report", "serve", "testing", "trial", "replay", "cli")
 ONLY = {"plan": ("include", "base")}  # narrower than all lower layers: the planner is independent of graphs
 PRIVATE = ("session/session.h",)  # private to their folder
 LAYERED = ("layout", "execute", "constants", "records", "results", "observe", "session", "serve")  # folders with modules in layers, too

@@ -331,6 +331,22 @@ static void plan(void) {
   write_messages(d, "plan.messages");
 }
 
+/* A property has a point in the case and in the unit test. */
+static void capture(struct sl_diagnostics *d) {
+  const struct sl_options o = options_of("velo.yaml");
+  struct sl_replay_options r = sl_replay_options_default();
+  CALLED(sl_replay_options_default);
+  uint32_t failed = 1;
+  FILE *file = tmpfile(); /* its lines name the folder */
+  need(sl_capture(&o, "search", "1", in_folder("case.slc"), d, file) == SL_OK, "sl_capture");
+  CALLED(sl_capture);
+  need(sl_replay(&r, in_folder("case.slc"), d, file, &failed) == SL_OK && !failed, "sl_replay");
+  r.test_name = in_folder("locale");
+  need(sl_replay(&r, in_folder("case.slc"), d, file, &failed) == SL_OK, "sl_replay as test");
+  CALLED(sl_replay);
+  fclose(file);
+}
+
 static void describe(void) {
   struct sl_diagnostics *d = new_messages();
   WRITES("plugins", sl_write_plugin_list, NULL, );
@@ -356,6 +372,7 @@ static void describe(void) {
   need(sl_test_plugin(&o, "velo.select_tracks", d, file, &counts) == SL_OK && counts.passed > 0, "sl_test_plugin");
   CALLED(sl_test_plugin);
   fclose(file);
+  capture(d);
   write_messages(d, "describe.messages");
 }
 
@@ -416,6 +433,12 @@ static void test_kernel(const char *plugin, const char *generic) {
   sl_test_events(t, 1);
   sl_test_list_input(t, "parts", "a", "offsets", (const uint32_t[]){0, 1}, 2);
   CALLED(sl_test_list_input);
+  sl_test_free(t);
+  char velo[4096];
+  snprintf(velo, sizeof velo, "%.*s/velo.cpu.so", (int)(strrchr(generic, '/') - generic), generic);
+  t = sl_test_new(velo, "search_by_triplet");
+  sl_test_load(t, in_folder("case.slc"), NULL);
+  CALLED(sl_test_load);
   sl_test_free(t);
   t = sl_test_new(generic, "filter");
   sl_test_field(t, "of", &any_collection, "mean");

@@ -38,7 +38,7 @@ for words in (("--version",), ("run", ROOT / "graphs/velo.yaml", "-n", 1), ("lis
     done = on("Nehalem", sluice, *words)
     that(done.returncode == 2 and done.stderr == f"error: {MESSAGE}\n" and done.stdout == "", f"sluice {words} refuses", done)
 done = on("Nehalem", program)
-that(done.returncode == 0 and done.stdout.count(f"error: {MESSAGE}\n") == 8, "functions of the library fail with the message", done)
+that(done.returncode == 0 and done.stdout.count(f"error: {MESSAGE}\n") == 10, "functions of the library fail with the message", done)
 if Path(PYTHON).exists() and subprocess.run([PYTHON, "-c", "import numpy"], capture_output=True).returncode == 0:
     done = on("Nehalem", PYTHON, "-c", "import sluice")
     that(done.returncode == 1 and f"ImportError: {library}: {MESSAGE}" in done.stderr, "the import raises", done)

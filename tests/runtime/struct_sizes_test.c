@@ -58,6 +58,16 @@ static void trial_options_of_another_size_are_refused_without_reading_them(void 
   drop((char *)older);
 }
 
+static void replay_options_of_another_size_are_refused_without_reading_them(void **state) {
+  (void)state;
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_replay_options *older = older_struct();
+  uint32_t failed = 1;
+  assert_refused(d, sl_replay(older, "case.slc", d, NULL, &failed), "sl_replay_options has 8 bytes, not ");
+  assert_int_equal(failed, 0);
+  drop((char *)older);
+}
+
 static void feeds_and_events_of_another_size_are_refused_without_reading_them(void **state) {
   (void)state;
   void *older = older_struct();
@@ -73,6 +83,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(options_of_another_size_are_refused_without_reading_them),
       cmocka_unit_test(trial_options_of_another_size_are_refused_without_reading_them),
+      cmocka_unit_test(replay_options_of_another_size_are_refused_without_reading_them),
       cmocka_unit_test(feeds_and_events_of_another_size_are_refused_without_reading_them),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

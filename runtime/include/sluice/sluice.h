@@ -545,6 +545,34 @@ struct sl_trial_counts {
  * algorithm and target. Returns 0 whatever the result; an error if the plugin could not be tested. */
 SL_API int sl_test_plugin(const struct sl_trial_options *options, const char *plugin, struct sl_diagnostics *d,
                           FILE *file, struct sl_trial_counts *counts);
+/* `sluice capture`: runs the graph of the options on the CPU, one slice of at most options->slice_events events (0: 16)
+ * at a time, until `node` runs on an event, and writes the node as a case: its inputs, properties and outputs of this
+ * slice. `events`: only these, "6001,1:6007" (run 1), which must be in one slice; NULL: all events of the slice. A node
+ * that crashes, in a child process, leaves a case without outputs, and a warning. Writes one line about the case. */
+SL_API int sl_capture(const struct sl_options *options, const char *node, const char *events, const char *path,
+                      struct sl_diagnostics *d, FILE *file);
+
+/* Options of sl_replay. Plugin code runs in child processes; the calling process must have one thread. */
+struct sl_replay_options {
+  uint32_t size;    /* sizeof(struct sl_replay_options) */
+  uint32_t guard;   /* 1: run twice, with other bytes around all data; detect reads of fields that are not declared */
+  uint32_t race;    /* 1: on the emulator, detect races, reads of unwritten memory and accesses out of bounds */
+  uint32_t repeat;  /* number of runs in one process, for profilers */
+  uint32_t seconds; /* time limit of a run */
+  uint32_t reserved;
+  const char *device;              /* target: "cpu", "simt", "cuda", "hip" */
+  const char *use;                 /* plugin file or "plugin.algorithm" to run; NULL: that of the case */
+  const char *against;             /* compare with this file, algorithm or target; NULL: with the outputs of the case */
+  const char *reduced_path;        /* if the case fails, write the smallest case that does here; NULL: do not reduce */
+  const char *test_name;           /* write the case as the unit test NAME_test.c, without running it; or NULL */
+  const char *const *sets;         /* NULL-terminated "property=value"; or NULL */
+  const char *const *plugin_paths; /* NULL-terminated folders to search first; or NULL */
+};
+SL_API struct sl_replay_options sl_replay_options_default(void);
+/* `sluice replay`: runs the node of a case alone, and writes a line about the result. *failed: 1 if it differs or
+ * fails. Returns 0 whatever the result; an error if the case could not be run. */
+SL_API int sl_replay(const struct sl_replay_options *options, const char *path, struct sl_diagnostics *d, FILE *file,
+                     uint32_t *failed);
 /* Returns NULL, or a text that names the instructions of this build that the processor lacks: "this build needs
  * x86-64-v3, and this processor lacks AVX2". In that case nothing else of the library works: functions that open
  * something fail, with this message in the diagnostics. */

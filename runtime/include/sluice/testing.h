@@ -48,6 +48,9 @@ SL_TEST_API void sl_test_dimension(struct sl_test *t, const char *port, const ch
 /* sl_test_input for a producer of a list port, by the producer's name; a new name adds a producer at the end. */
 SL_TEST_API void sl_test_list_input(struct sl_test *t, const char *port, const char *name, const char *field,
                                     const void *values, uint64_t count);
+/* Gives the test an input of a case (sluice capture); `input` NULL: all its inputs, properties and events. Ends the
+ * program if the file cannot be read, or if the case does not fit the plugin. */
+SL_TEST_API void sl_test_load(struct sl_test *t, const char *path, const char *input);
 SL_TEST_API void sl_test_set(struct sl_test *t, const char *property, double value);
 /* Sets a string, or an enumeration by name. */
 SL_TEST_API void sl_test_set_text(struct sl_test *t, const char *property, const char *value);
