@@ -385,7 +385,7 @@ class ExplainedNode(ctypes.Structure):
         ("candidate_count", c_uint32),
         ("row_count", c_uint32),
         ("unmet", c_uint32),
-        ("reserved", c_uint32),
+        ("best", c_uint32),
         ("at", c_void_p),
         ("rows", c_void_p),
         ("missing", c_void_p),

@@ -159,3 +159,16 @@ def test_sample_events():
     decisions = arrays["decide.decisions"]
     assert fired == {(int(e), n) for n in decisions.names for e in arrays.events.number[decisions[n]]}
     assert fired == {(6001, "Hlt1TwoTrackMVACharmXSec"), (6001, "Hlt1KsToPiPi"), (6005, "Hlt1LowPtMuon")}
+    rows = explained.requirements
+    best = (rows["candidate"] >= 0) & (rows["role"] == "requirement")
+    for event, name in fired:
+        own = best & (rows["event"] == event) & (rows["node"] == name)
+        assert own.any() and rows["met"][own].all()
+
+    def unmet(event, name):
+        own = best & (rows["event"] == event) & (rows["node"] == name) & ~rows["met"]
+        return list(rows["property"][own])
+
+    assert unmet(6001, "Hlt1TrackMVA") == ["min_pt"]
+    assert unmet(6001, "Hlt1TwoTrackMVA") == ["min_logit"]
+    assert unmet(6005, "Hlt1SingleHighPtMuon") == ["min_pt", "min_p"]

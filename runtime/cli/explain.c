@@ -73,10 +73,7 @@ static void write_reason(const struct sl_explained_row *rows, uint32_t count, ui
 }
 
 static const struct sl_explained_candidate *best_of(const struct sl_explained_node *n) {
-  const struct sl_explained_candidate *best = n->candidate_count ? &n->at[0] : NULL;
-  for (uint32_t i = 1; i < n->candidate_count; i++)
-    if (n->at[i].unmet < best->unmet) best = &n->at[i];
-  return best;
+  return n->candidate_count ? &n->at[n->best] : NULL;
 }
 
 static const char *candidate_name(const struct sl_explained_node *n) { return n->candidates ? n->candidates : "item"; }

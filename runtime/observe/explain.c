@@ -32,6 +32,7 @@ struct sl_explain_node {
   struct sl_explained_row *rows; /* of candidates and, from the last one on, of the event */
   struct candidate {
     uint32_t index, is_accepted, unmet;
+    double miss; /* relative distance to the limit of the first requirement that is not met */
     size_t first, count;
   } * candidates;
   size_t row_count, row_capacity, candidate_count, candidate_capacity;
@@ -101,28 +102,41 @@ static void on_begin(void *context, uint32_t index) {
   c->first_row = c->node->row_count;
 }
 
-/* Requirements that are not met. */
-static uint32_t count_unmet(const struct sl_explained_row *rows, size_t count, uint32_t is_accepted) {
+/* |value - limit| / |limit|; 1 for a condition. */
+static double miss_of(const struct sl_requirement *r) {
+  const double distance = r->value > r->limit ? r->value - r->limit : r->limit - r->value;
+  const double size = r->limit < 0 ? -r->limit : r->limit;
+  return *r->comparison && size > 0 ? distance / size : 1;
+}
+
+/* Requirements that are not met. `miss`, or NULL: of the first one. */
+static uint32_t count_unmet(const struct sl_explained_row *rows, size_t count, uint32_t is_accepted, double *miss) {
   uint32_t unmet = 0;
   for (size_t i = 0; i < count; i++) {
     const struct sl_requirement *r = &rows[i].requirement;
     const int is_or = r->role == SL_ROLE_OR && i > 0 && !rows[i - 1].requirement.is_met;
-    unmet += !r->is_met && (r->role == SL_ROLE_REQUIREMENT || is_or);
+    if (r->is_met || (r->role != SL_ROLE_REQUIREMENT && !is_or)) continue;
+    if (unmet == 0 && miss) *miss = miss_of(r);
+    unmet++;
   }
   return unmet == 0 && !is_accepted ? UINT32_MAX : unmet;
+}
+
+static int is_better(const struct candidate *a, const struct candidate *b) {
+  return a->unmet != b->unmet ? a->unmet < b->unmet : a->miss < b->miss;
 }
 
 static void on_end(void *context, uint32_t is_accepted) {
   struct recorder *c = context;
   struct sl_explain_node *n = c->node;
   const size_t count = n->row_count - c->first_row;
-  const struct candidate now = {c->index, is_accepted, count_unmet(n->rows + c->first_row, count, is_accepted),
-                                c->first_row, count};
+  struct candidate now = {.index = c->index, .is_accepted = is_accepted, .first = c->first_row, .count = count};
+  now.unmet = count_unmet(n->rows + c->first_row, count, is_accepted, &now.miss);
   c->is_candidate = 0;
   n->total++;
   n->accepted += is_accepted;
   const int all = c->explaining->request->all_candidates != 0;
-  if (!all && n->candidate_count > 0 && now.unmet >= n->candidates[0].unmet) {
+  if (!all && n->candidate_count > 0 && !is_better(&now, &n->candidates[0])) {
     n->row_count = c->first_row; /* the one before is as good or better */
     return;
   }
@@ -285,9 +299,10 @@ static struct sl_explained_node pass_node(const struct sl_explaining *x, uint32_
     result.at = *to;
     result.rows = n->rows + own;
     result.row_count = (uint32_t)(n->row_count - own);
-    result.unmet = count_unmet(result.rows, result.row_count, 1);
+    result.unmet = count_unmet(result.rows, result.row_count, 1, NULL);
     for (size_t i = 0; i < n->candidate_count; i++) {
       const struct candidate *c = &n->candidates[i];
+      if (is_better(c, &n->candidates[result.best])) result.best = (uint32_t)i;
       *(*to)++ =
           (struct sl_explained_candidate){c->index, c->is_accepted, c->unmet, (uint32_t)c->count, n->rows + c->first};
     }

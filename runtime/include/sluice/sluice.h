@@ -110,10 +110,12 @@ struct sl_explained_node {
   const char *candidates; /* node that makes the candidates, or NULL: the node decides whole events */
   uint32_t has_run;       /* 0: the event is on none of the needed lists; all counts are 0 then */
   uint32_t is_accepted;
-  uint32_t total, accepted;  /* candidates of the event, and accepted ones */
-  uint32_t candidate_count;  /* the best one, if there is any, or all: fewest requirements that are not met */
+  uint32_t total, accepted; /* candidates of the event, and accepted ones */
+  /* The best one, if there is any, or all. The best candidate has the fewest requirements that are not met; ties: it is
+   * nearest, relative to the limit, to meeting the first one; then the lowest index. */
+  uint32_t candidate_count;
   uint32_t row_count, unmet; /* requirements for the event */
-  uint32_t reserved;
+  uint32_t best;             /* index of the best candidate in `at` */
   const struct sl_explained_candidate *at;
   const struct sl_explained_row *rows;
   const char *const *missing; /* event lists of the node that do not contain the event; NULL-terminated */
