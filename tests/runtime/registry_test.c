@@ -38,7 +38,7 @@ static void every_broken_plugin_is_refused_with_its_reason(void **state) {
       {"wrong_magic", "magic 656369756c53554d, 656369756c53554c is expected"},
       {"smaller", "descriptor of 64 bytes, 72 are expected"},
       {"larger", "descriptor of 80 bytes, 72 are expected"},
-      {"other_abi", "ABI version 9, this runtime supports 13"},
+      {"other_abi", "ABI version 9, this runtime supports 14"},
       {"other_name", "the plugin is named good for target cpu, so its file must be named good.cpu.so, not bad.cpu.so"},
       {"other_target",
        "the plugin is named bad for target cuda, so its file must be named bad.cuda.so, not bad.cpu.so"},
