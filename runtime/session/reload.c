@@ -242,8 +242,9 @@ static int check_run(struct sl_session *sn, struct sl_diagnostics *d) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the configuration can change only while the run reads its input");
     return SL_EINTERRUPTED;
   }
-  if (sn->reload.options.race) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the configuration of a run with --race cannot change");
+  if (sn->reload.options.race || sn->reload.options.explain) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the configuration of a run %s cannot change",
+                sn->reload.options.race ? "with --race" : "that explains decisions");
     return SL_EINVAL;
   }
   pthread_mutex_lock(&sn->delivery.lock);

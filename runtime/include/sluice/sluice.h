@@ -267,7 +267,7 @@ struct sl_reload {
  * sl_session_run runs, but not from its callbacks; SL_EINTERRUPTED: the run has not begun to read its input, or has
  * read all of it. A second change replaces one that has not taken effect. It may not change the source, sinks, the
  * slice size or settings of runtime and device, nor need more memory than the run may use; it needs options.rotate if a
- * sink writes a regular file. Refused with options.race. */
+ * sink writes a regular file. Refused with options.race and options.explain. */
 SL_API int sl_session_reload(struct sl_session *session, const struct sl_reload *change, struct sl_diagnostics *d);
 /* With options.keeps_batches: frees the memory of batches of configurations before the present one. From any thread,
  * also in callbacks. */
