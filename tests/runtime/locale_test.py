@@ -84,6 +84,8 @@ def main():
             for file in expected.keys() & found.keys():
                 before, after = expected[file], found[file]
                 if file.startswith("varies.") or file == "trial":  # times
+                    # Whole numbers in arrays of one line.
+                    before, after = (re.sub(r'"event_records": \{.*?\n  \}', "", text, flags=re.DOTALL) for text in (before, after))
                     before, after = (" ".join(NUMBER.sub("#", text).split()) for text in (before, after))
                     that(not re.search(r"#,#", after), f"{locale}: {file} has a decimal comma: {re.search('.{0,60}#,#', after)}")
                 else:
