@@ -106,8 +106,8 @@ LINE(displaced_velo_tracks, "events with VELO tracks, or pairs of them, far from
   const uint32_t begin = a->beamline_states.offsets[event], end = a->beamline_states.offsets[event + 1];
   uint32_t tracks = 0, pairs = 0;
   for (uint32_t k = begin + sl_warp_lane(); k < end; k += sl_warp_lanes()) tracks += is_displaced(a, k);
-  for (uint32_t k = begin; LINE_IS_EXPLAINED && k < end; k++)
-    LINE_EXPLAIN_ITEM(k - begin, is_displaced_track(a, k, explanation));
+  if (LINE_IS_EXPLAINED)
+    for (uint32_t k = begin; k < end; k++) LINE_EXPLAIN_ITEM(k - begin, is_displaced_track(a, k, explanation));
   LINE_REQUIRE_COUNT("displaced VELO tracks", tracks, a->min_tracks);
   if (a->min_pairs == 0) return 1;
   FOR_SELECTED (j, is_displaced, begin, end)
@@ -149,8 +149,8 @@ LINE(displaced_leptons, "events with several leptons displaced from the primary 
   const uint32_t begin = a->particles.offsets[event], end = a->particles.offsets[event + 1];
   uint32_t leptons = 0;
   for (uint32_t k = begin + sl_warp_lane(); k < end; k += sl_warp_lanes()) leptons += is_displaced_lepton(a, k, NULL);
-  for (uint32_t k = begin; LINE_IS_EXPLAINED && k < end; k++)
-    LINE_EXPLAIN_ITEM(k - begin, is_displaced_lepton(a, k, explanation));
+  if (LINE_IS_EXPLAINED)
+    for (uint32_t k = begin; k < end; k++) LINE_EXPLAIN_ITEM(k - begin, is_displaced_lepton(a, k, explanation));
   LINE_REQUIRE_COUNT("displaced leptons", leptons, a->min_leptons);
   return 1;
 }
@@ -219,10 +219,11 @@ LINE(two_photons, "events with two clusters that are the photons of a decay", ev
   FOR_SELECTED (j, is_photon, begin, end)
     for (uint32_t k = j + 1 + sl_warp_lane(); k < end && !found; k += sl_warp_lanes())
       found = is_photon(a, k) && is_decay(a, j, k, NULL) ? 1u : 0u;
-  for (uint32_t j = begin, pair = 0; LINE_IS_EXPLAINED && j < end; j++)
-    for (uint32_t k = j + 1; k < end; k++, pair++)
-      LINE_EXPLAIN_ITEM(pair, is_photon_cluster(a, j, explanation) && is_photon_cluster(a, k, explanation) &&
-                                  is_decay(a, j, k, explanation));
+  if (LINE_IS_EXPLAINED)
+    for (uint32_t j = begin, pair = 0; j < end; j++)
+      for (uint32_t k = j + 1; k < end; k++, pair++)
+        LINE_EXPLAIN_ITEM(pair, is_photon_cluster(a, j, explanation) && is_photon_cluster(a, k, explanation) &&
+                                    is_decay(a, j, k, explanation));
   LINE_REQUIRE_ANY("pair of clusters that meets all requirements", found, ==, 1);
   return 1;
 }

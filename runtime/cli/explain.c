@@ -272,7 +272,11 @@ int cli_explain(const struct cli_arguments *a) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   x.events = calloc(a->events.count + 1, sizeof *x.events);
   x.found = calloc(a->events.count + 1, sizeof *x.found);
-  int status = d && x.events && x.found ? CLI_OK : cli_no_memory();
+  int status = CLI_OK;
+  if (!d || !x.events || !x.found) {
+    (void)cli_no_memory();
+    status = CLI_FAILED;
+  }
   for (size_t i = 0; status == CLI_OK && i < a->events.count; i++)
     status = read_event(a->events.items[i], &x.events[i]);
   const struct sl_explain explain = {.size = sizeof explain,

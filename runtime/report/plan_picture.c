@@ -127,7 +127,7 @@ static void write_label(const struct frame *f, const struct sl_plan_bar *bar, do
   const struct label across = label_of(bar, width, height), up = label_of(bar, height, width);
   const int is_vertical = up.font > across.font;
   const struct label label = is_vertical ? up : across;
-  if (label.font < LABEL_MIN) return;
+  if (!label.text || label.font < LABEL_MIN) return;
   fprintf(f->file, "<text class=\"middle\" transform=\"translate(%.1f %.1f)%s\" dy=\"0.36em\"", x + 0.5 * width,
           y + 0.5 * height, is_vertical ? " rotate(-90)" : "");
   if (label.font < FONT) fprintf(f->file, " style=\"font-size:%.1fpx\"", label.font);

@@ -125,8 +125,8 @@ static inline SL_UNUSED int line_prepare_more(int (*prepare)(const struct sl_ser
 /* Requirements of lines over events, where each lane of a warp has a part. LINE_REQUIRE_COUNT: the sum of `count` over
  * the lanes is at least `minimum`. LINE_REQUIRE_ANY: a lane has a value that meets the requirement. A CPU has one lane.
  * LINE_EXPLAIN_ITEM shows the requirements of an item that such a line counts, as those of a candidate:
- *   for (uint32_t k = begin; LINE_IS_EXPLAINED && k < end; k++)
- *     LINE_EXPLAIN_ITEM(k - begin, is_displaced(a, k, explanation)); */
+ *   if (LINE_IS_EXPLAINED)
+ *     for (uint32_t k = begin; k < end; k++) LINE_EXPLAIN_ITEM(k - begin, is_displaced(a, k, explanation)); */
 #ifdef SL_TARGET_CPU
 #define LINE_REQUIRE_COUNT(name, count, minimum)         SL_REQUIRE(name, count, >=, minimum)
 #define LINE_REQUIRE_ANY(name, value, comparison, limit) SL_REQUIRE(name, value, comparison, limit)
