@@ -206,7 +206,7 @@ static void compare_event(struct comparison *c, uint64_t event) {
 }
 
 /* Finds the entries and outputs of `a` in `b`. */
-static int match(struct comparison *c) {
+static int match_names(struct comparison *c) {
   const struct cli_events *a = c->a, *b = c->b;
   c->entries = calloc(a->entry_count + 1, sizeof *c->entries);
   c->outputs = calloc(a->output_count + 1, sizeof *c->outputs);
@@ -253,7 +253,7 @@ static int compare(struct comparison *c) {
 
 int cli_events_compare(const struct cli_events *a, const struct cli_events *b, int all) {
   struct comparison c = {.a = a, .b = b, .all = all, .with_entries = a->entry_count > 0 && b->entry_count > 0};
-  int status = match(&c);
+  int status = match_names(&c);
   if (status == CLI_OK) status = compare(&c);
   free(c.entries);
   free(c.outputs);
