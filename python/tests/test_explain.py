@@ -171,4 +171,4 @@ def test_sample_events():
 
     assert unmet(6001, "Hlt1TrackMVA") == ["min_pt"]
     assert unmet(6001, "Hlt1TwoTrackMVA") == ["min_logit"]
-    assert unmet(6005, "Hlt1SingleHighPtMuon") == ["min_pt", "min_p"]
+    assert unmet(6005, "Hlt1SingleHighPtMuon") == ["min_pt"]

@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADERS = ("kernel.h", "kernel_select.h", "kernel_cpu.h", "math.h", "math64.h", "fft.h")
+HEADERS = ("explain.h", "kernel.h", "kernel_select.h", "kernel_cpu.h", "math.h", "math64.h", "fft.h")
 HEADING = "Functions for kernels"
 # For the headers themselves or SL_LAUNCH; types and guards.
 OWN = {"sl_make_grid", "sl_kernel_threads", "sl_total_add_u32", "sl_total_add_u64", "SL_MATH_FUNCTION"}
