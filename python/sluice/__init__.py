@@ -10,7 +10,9 @@ See docs/python.md. Needs libsluice; the variable SLUICE_LIBRARY names it if it 
 """
 from ._library import devices, refuse_processor, version
 from ._version import __version__
+from ._arrow import Arrow
 from .arrays import Arrays
+from .arrow_file import ArrowFile
 from .batch import Batch, Events
 from .collection import Collection, EventList, Field, Group, Schema
 from .errors import (
@@ -26,6 +28,7 @@ from .errors import (
     StaleViewWarning,
     StateError,
 )
+from .constant import Constant
 from .explanation import Explanation
 from .feed import Feed
 from .follow import Follow
@@ -39,12 +42,15 @@ from .totals import Totals
 
 __all__ = [
     "Arrays",
+    "Arrow",
+    "ArrowFile",
     "Axis",
     "Bank",
     "Banks",
     "Batch",
     "CheckError",
     "Collection",
+    "Constant",
     "Diagnostic",
     "Error",
     "Event",

@@ -175,6 +175,10 @@ class OutputView(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("collection", c_void_p), ("fields", c_void_p)]
 
 
+class Constant(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("collection", c_void_p), ("fields", c_void_p), ("counts", c_void_p)]
+
+
 class Batch(ctypes.Structure):
     _fields_ = [
         ("event_count", c_uint32),
@@ -433,6 +437,7 @@ MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_collection": Collection,
     "sl_event": Event,
     "sl_output_view": OutputView,
+    "sl_constant": Constant,
     "sl_batch": Batch,
     "sl_axis": Axis,
     "sl_histogram": Histogram,
@@ -483,16 +488,17 @@ def texts_at(address: int | None, count: int) -> tuple[str, ...]:
 
 def count(name: str, value: int, bits: int, least: int = 0) -> int:
     """`value` as an integer in [least, 2^bits). TypeError if it is not an integer (a bool or a float), ValueError if it
-    is out of range; both name the argument.
+    is out of range; both name the argument, as the command does.
     """
+    needed = f"{name} needs a number from {least} to {(1 << bits) - 1}, not "
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} is {value}; it must be a whole number")
+        raise TypeError(f"{needed}{value}")
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is {value!r}; it must be a whole number") from None
+        raise TypeError(f"{needed}{value!r}") from None
     if not least <= number < 1 << bits:
-        raise ValueError(f"{name} is {number}; it must be {least} or more, and below 2^{bits}")
+        raise ValueError(f"{needed}{number}")
     return number
 
 
@@ -519,9 +525,9 @@ def seconds(name: str, value: float | None) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} is {value!r}; it must be a number of seconds, or None")
+        raise TypeError(f"{name} needs seconds, or None, not {value!r}")
     if not value >= 0:
-        raise ValueError(f"{name} is {value}; it must be 0 or more seconds, or None")
+        raise ValueError(f"{name} needs seconds, 0 or more, not {value}")
     return float(value)
 
 

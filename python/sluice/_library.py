@@ -44,6 +44,7 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
     ("sl_session_release_batches", None, [c_void_p]),
     ("sl_session_close", None, [c_void_p]),
     ("sl_session_identity", c_void_p, [c_void_p]),
+    ("sl_session_constants", c_void_p, [c_void_p, POINTER(ctypes.c_uint32)]),
     ("sl_session_write_json", c_int, [c_void_p, c_void_p]),
     ("sl_session_write_table", None, [c_void_p, c_int, c_void_p]),
     ("sl_session_write_wiring", None, [c_void_p, c_void_p]),

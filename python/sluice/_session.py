@@ -259,6 +259,13 @@ class Session:
         """The collections of the outputs of the present configuration, by output."""
         return {_abi.decode(output.name): read_schema(output) for output in self.outputs()}
 
+    def constants(self) -> list[_abi.Constant]:
+        count = ctypes.c_uint32()
+        address = library().sl_session_constants(self._pointer, ctypes.byref(count))
+        if not address:
+            raise MemoryError("sl_session_constants")
+        return _abi.array_at(_abi.Constant, address, count.value)
+
     def json(self) -> str:
         return text_of(lambda stream: library().sl_session_write_json(self._pointer, stream))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .batch import EVENT, Batch, Events, Output, OutputsByName
-from .collection import Array, Collection, EventList, Field, Schema
+from .collection import FIRST_WORD, SIZE_BYTES, Array, Collection, EventList, Field, Schema, word_bounds
 from .errors import Diagnostic, StateError
 from .histogram import Histogram
 from .run import Run
@@ -95,6 +95,8 @@ class _Parts:
             numbers: Array = np.concatenate([np.zeros(0, np.int64), *self.columns[name, "numbers"]])
             return EventList(schema, self.event_count, lambda: numbers)
         arrays = {field: self.column(name, field) for field in self.fields(schema)}
+        if schema.pool is not None:
+            arrays[FIRST_WORD] = word_bounds(arrays[SIZE_BYTES])[:-1]
         fields = {name: _by_event(field) for name, field in schema.fields.items()}
         whole = dataclasses.replace(schema, fields=fields)
         return Collection(whole, self.event_count, arrays.__getitem__)

@@ -2,15 +2,17 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _abi
-from .collection import Array, Collection, EventList, Memory, Schema
+from .collection import FIRST_WORD, SIZE_BYTES, Array, Collection, EventList, Memory, Schema, word_bounds
 from .errors import ExpiredError
+from .exported import Exported
+from .nested import Node, Record, Values
 
 Output = Union[Collection, EventList]
 
@@ -28,6 +30,10 @@ class Events:
 
     def __init__(self, records: npt.NDArray[Any]) -> None:
         self.records = records
+
+    def _nested(self) -> Record:
+        names = [name for name in EVENT.names or () if name != "reserved"]
+        return Record({name: Values(np.ascontiguousarray(self.records[name])) for name in names}, len(self))
 
     @property
     def run(self) -> Array:
@@ -56,14 +62,34 @@ class Events:
         return f"<{len(self)} events, {int(np.count_nonzero(self.error))} with an error>"
 
 
-class OutputsByName:
+class OutputsByName(Exported):
     """Outputs by name, `batch["fit.end_states"]`, and as attributes, `batch.tracks`, `batch.fit.end_states`.
 
-    KeyError, AttributeError: there is no such output; the message lists the outputs.
+    arrow(), awkward(), parquet() and so on take all of them: a record for each event, with `events` (run, number, error, ...)
+    and a record for each output, named like the attributes. KeyError, AttributeError: there is no such output; the message lists the outputs.
     """
+
+    events: Any  # Events
 
     def _find(self, name: str) -> Output:
         raise NotImplementedError
+
+    def _nested(self, outputs: Iterable[str] | None = None) -> Record:
+        """All outputs, or these."""
+        names = self._names() if outputs is None else list(outputs)
+        members: dict[str, Node] = {"events": self.events._nested()}
+        for name in names:
+            if name in members:
+                raise ValueError(f"an output has the name {name!r}, which stands for run and event numbers: give outputs without it")
+            node, _, port = name.partition(".")
+            record = self[name]._nested()
+            if not port:
+                members[node] = record
+                continue
+            before = members.get(node)
+            ports = before.members if isinstance(before, Record) else {}
+            members[node] = Record({**ports, port: record}, len(record))
+        return Record(members, len(self.events))
 
     def _names(self) -> list[str]:
         raise NotImplementedError
@@ -174,7 +200,12 @@ class Batch(OutputsByName):
             if schema.is_event_list:
                 self._found[name] = EventList(schema, self.event_count, lambda: self._numbers(name))
             else:
-                self._found[name] = Collection(schema, self.event_count, lambda field: self._array(name, field))
+                self._found[name] = Collection(
+                    schema,
+                    self.event_count,
+                    lambda field: self._array(name, field),
+                    lambda field: self._array(name, field, True),
+                )
         return self._found[name]
 
     def _must_be_valid(self) -> None:
@@ -200,14 +231,16 @@ class Batch(OutputsByName):
         begin = address + first * described.width * described.dtype.itemsize if address else 0
         return self._view(f"{output}.{field}", begin, described.dtype, shape)
 
-    def _span(self, output: str, offsets: str | None, first: int, count: int) -> tuple[int, int]:
-        """The first entry and the number of entries between boundaries `first` and `first` + `count`."""
+    def _span(self, output: str, offsets: str | None, first: int, count: int, whole: bool) -> tuple[int, int]:
+        """The first entry and the number of entries between boundaries `first` and `first` + `count`. whole: from 0 on."""
         if offsets is None:
             return 0, 0
         boundaries = self._column(output, offsets, first, count + 1)
-        return int(boundaries[0]), int(boundaries[-1]) - int(boundaries[0])
+        begin = 0 if whole else int(boundaries[0])
+        return begin, int(boundaries[-1]) - begin
 
-    def _array(self, output: str, name: str) -> Array:
+    def _array(self, output: str, name: str, whole: bool = False) -> Array:
+        """A field for the events of the batch. whole: from the first entry in memory on, with offsets as they are."""
         self._must_be_valid()
         schema = self._schemas[output]
         field = schema.fields[name]
@@ -215,17 +248,35 @@ class Batch(OutputsByName):
             return self._column(output, name, 0, 1)
         if field.per == "event":
             return self._column(output, name, 0, self.event_count)
+        shifted = _as_it_is if whole else _from_zero
         if field.per == "boundary":
-            return _from_zero(self._column(output, name, 0, self.event_count + 1))
-        first, count = self._span(output, schema.only("boundary"), 0, self.event_count)
+            return shifted(self._column(output, name, 0, self.event_count + 1))
+        first, count = self._span(output, schema.only("boundary"), 0, self.event_count, whole)
+        if schema.pool is not None and name in (FIRST_WORD, schema.pool):
+            return self._words(output, name, first, count)
         if field.per == "item":
             return self._column(output, name, first, count)
         if field.per == "item boundary":
-            return _from_zero(self._column(output, name, first, count + 1))
+            return shifted(self._column(output, name, first, count + 1))
         if field.per == "subitem":
-            first, count = self._span(output, schema.only("item boundary", field.group), first, count)
+            first, count = self._span(output, schema.only("item boundary", field.group), first, count, whole)
             return self._column(output, name, first, count)
         raise AssertionError(f"a field per {field.per} in an output")
+
+    def _words(self, output: str, name: str, first: int, count: int) -> Array:
+        """The raw bytes of items, in their order, or the first word of each item. A view if memory has this order."""
+        places = self._column(output, FIRST_WORD, first, count).astype(np.int64)
+        bounds = word_bounds(self._column(output, SIZE_BYTES, first, count))
+        begin = int(places[0]) if count else 0
+        is_in_order = np.array_equal(places, bounds[:-1] + begin)
+        if name == FIRST_WORD:
+            return self._column(output, name, first, count) if is_in_order and begin == 0 else bounds[:-1].astype(np.uint32)
+        if is_in_order:
+            return self._column(output, name, begin, int(bounds[-1]))
+        shifts = np.repeat(places - bounds[:-1], bounds[1:] - bounds[:-1])
+        end = int((places + (bounds[1:] - bounds[:-1])).max())
+        gathered: Array = self._column(output, name, 0, end)[np.arange(bounds[-1]) + shifts]
+        return gathered
 
     def _numbers(self, output: str) -> Array:
         self._must_be_valid()
@@ -248,6 +299,10 @@ class Batch(OutputsByName):
     def _still_there(self) -> list[str]:
         """Names of the arrays of this batch that the program still refers to."""
         return [what for what, memory in self._handed_out if memory() is not None]
+
+
+def _as_it_is(boundaries: Array) -> Array:
+    return boundaries
 
 
 def _from_zero(boundaries: Array) -> Array:

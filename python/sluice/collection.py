@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _abi
+from .exported import Exported, frame, places
+from .nested import Lists, Node, Record, Values
 
 Array = npt.NDArray[Any]
 
@@ -19,8 +21,8 @@ class Field:
     """A field of a collection, as it is declared.
 
     per: the kind of entries: "slice", "event", "item", "subitem", "entry" (totals); "boundary" (offsets of the items
-    of events, events + 1 entries); "item boundary" (offsets of the subitems of items, items + 1 entries). width: values
-    per entry. shape: of an entry; () for one value, so that the array has one dimension. dimensions: names of the axes
+    of events, events + 1 entries); "item boundary" (offsets of the subitems of items, items + 1 entries); "word" (raw
+    bytes of the items, see Collection); "value" (of a constant). width: values per entry. shape: of an entry; () for one value, so that the array has one dimension. dimensions: names of the axes
     of an entry, ("time", "channels"); () if they have no names. group: name of the group of a "subitem" or "item
     boundary" field, otherwise "".
     """
@@ -43,7 +45,7 @@ _PER = {
     _abi.PER_ITEM: "item",
     _abi.ITEM_OFFSETS: "item boundary",
     _abi.PER_SUBITEM: "subitem",
-    _abi.BYTES: "byte",
+    _abi.BYTES: "word",
     _abi.ARRAY: "value",
     _abi.TOTAL: "entry",
 }
@@ -80,9 +82,19 @@ class Schema:
     def is_totals(self) -> bool:
         return any(field.per == "entry" for field in self.fields.values())
 
+    @property
+    def about(self) -> dict[str, str]:
+        """The texts that go with the collection into other formats."""
+        return {"output": self.output, "collection": self.collection, "doc": self.doc}
+
     def only(self, per: str, group: str = "") -> str | None:
         """The name of the first field of this kind (Field.per) and group, or None."""
         return next((f.name for f in self.fields.values() if f.per == per and f.group == group), None)
+
+    @property
+    def pool(self) -> str | None:
+        """The field of the raw bytes of the items, or None."""
+        return self.only("word")
 
     @property
     def groups(self) -> list[str]:
@@ -92,9 +104,9 @@ class Schema:
 _NAMES_OF = ("", "entries", "bits", "indices")
 
 
-def read_schema(output: _abi.RunOutput) -> Schema:
-    """The schema of an output of a session."""
-    collection = _abi.struct_at(_abi.Collection, output.collection)
+def read_collection(name: str, address: int) -> Schema:
+    """The schema of a collection at this address, for an output of this name."""
+    collection = _abi.struct_at(_abi.Collection, address)
     fields: dict[str, Field] = {}
     group = ""
     sizes = {
@@ -102,13 +114,13 @@ def read_schema(output: _abi.RunOutput) -> Schema:
         for d in _abi.array_at(_abi.Dimension, collection.dimensions, collection.dimension_count)
     }
     for entry in _abi.array_at(_abi.Field, collection.fields, collection.field_count):
-        name, per = _abi.decode(entry.name), _PER[entry.shape]
+        field, per = _abi.decode(entry.name), _PER[entry.shape]
         if per == "item boundary":
-            group = _group_name(name)
+            group = _group_name(field)
         dimensions = tuple(_abi.decode(entry.dimensions).split(", ")) if entry.dimensions else ()
         shape = tuple(sizes[d] for d in dimensions) if dimensions else (entry.width,) if entry.width > 1 else ()
-        fields[name] = Field(
-            name=name,
+        fields[field] = Field(
+            name=field,
             dtype=np.dtype(_abi.TYPES[entry.type]),
             per=per,
             width=max(entry.width, 1),
@@ -118,7 +130,12 @@ def read_schema(output: _abi.RunOutput) -> Schema:
             shape=shape,
             dimensions=dimensions,
         )
-    schema = Schema(_abi.decode(output.name), _abi.decode(collection.name), _abi.decode(collection.doc), fields)
+    return Schema(name, _abi.decode(collection.name), _abi.decode(collection.doc), fields)
+
+
+def read_schema(output: _abi.RunOutput) -> Schema:
+    """The schema of an output of a session."""
+    schema = read_collection(_abi.decode(output.name), output.collection)
     if not output.naming:
         return schema
     naming = _abi.struct_at(_abi.Names, output.naming)
@@ -129,6 +146,21 @@ def read_schema(output: _abi.RunOutput) -> Schema:
         names_of=_NAMES_OF[naming.kind],
         names_field=_abi.decode(naming.field) if naming.field else "",
     )
+
+
+FIRST_WORD, SIZE_BYTES = "first_word", "size_bytes"  # fields that address raw bytes
+
+
+def word_bounds(sizes: Array) -> Array:
+    """The first word of each item with this number of raw bytes, and the end of the last one."""
+    bounds = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum((sizes.astype(np.int64) + 3) // 4, out=bounds[1:])
+    return bounds
+
+
+def about_field(field: Field) -> dict[str, str]:
+    """The texts that go with a field into other formats."""
+    return {"unit": field.unit, "doc": field.doc, "dimensions": ", ".join(field.dimensions)}
 
 
 class Group:
@@ -168,24 +200,39 @@ class Group:
     def __len__(self) -> int:
         return int(self.offsets[-1])
 
+    def pandas(self) -> Any:
+        """A copy as a pandas DataFrame: a row for each subitem, with the index (event, item, subitem)."""
+        items, subitems = places(self.offsets)
+        events, of_events = places(self._collection[self._collection.schema.only("boundary") or ""])
+        index = {"event": events[items], "item": of_events[items], "subitem": subitems}
+        return frame({name: self[name] for name in self.fields}, index)
+
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.fields]
 
 
-class Collection:
+class Collection(Exported):
     """An output of the graph, for a number of events.
 
     Fields are attributes, or are reached by name: `tracks.x`, `tracks["x"]`. Arrays have the valid entries only.
     Offsets begin at 0: event e has the items [offsets[e], offsets[e + 1]), none if it has an error. `fields` has the
     unit, doc string and kind of entries of each field; `groups` the groups of subitems, such as `tracks.hits`. If the
     bits or indices of a field have names (`names`), `decisions["Hlt1TrackMVA"]` is an array with a bool for each event: True if
-    the event has this bit or index. A field of the same name comes first. KeyError, AttributeError: there is no such field.
+    the event has this bit or index. A field of the same name comes first. Raw bytes are words in the order of their items:
+    item i has the size_bytes[i] bytes from word first_word[i] on, and first_word[0] is 0. KeyError, AttributeError: there is no such field.
     """
 
-    def __init__(self, schema: Schema, events: int, load: Callable[[str], Array]) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        events: int,
+        load: Callable[[str], Array],
+        load_whole: Callable[[str], Array] | None = None,
+    ) -> None:
         self.schema = schema
         self.event_count = events
         self._load = load
+        self._load_whole = load_whole  # fields as they are in memory, where offsets need not begin at 0; None: they do
         self._arrays: dict[str, Array] = {}
         self.groups: dict[str, Group] = {name: Group(self, name) for name in schema.groups}
 
@@ -220,6 +267,9 @@ class Collection:
         if array is None:
             array = self._arrays[name] = self._load(name)
         return array
+
+    def _whole(self, name: str) -> Array:
+        return self[name] if self._load_whole is None else self._load_whole(name)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or "schema" not in self.__dict__:
@@ -256,55 +306,56 @@ class Collection:
     def copy(self) -> Collection:
         """A copy in memory of its own, which does not expire."""
         arrays = {name: np.array(array) for name, array in self.arrays().items()}
-        return Collection(self.schema, self.event_count, arrays.__getitem__)
+        return type(self)(self.schema, self.event_count, arrays.__getitem__)
 
-    def awkward(self) -> Any:
-        """A copy as an Awkward array: for each event a list of items, which are records; each group of subitems is a
-        list of records in its item.
+    def _of_events(self) -> dict[str, Array]:
+        """The fields with a value for each event; a value of the slice is repeated for each event."""
+        arrays = {f.name: self[f.name] for f in self.fields.values() if f.per in ("event", "slice")}
+        for name, array in arrays.items():
+            if self.fields[name].per == "slice":
+                arrays[name] = np.repeat(array, self.event_count, axis=0)
+        return arrays
 
-        If the collection has fields per event, each event is a record of these fields and "items". ImportError without
-        the package awkward.
-        """
-        try:
-            import awkward
-        except ImportError:
-            raise ImportError("Awkward arrays need the package awkward: pip install awkward") from None
-        contents, index = awkward.contents, awkward.index
+    def _nested(self) -> Record:
+        """The outputs of events in nested form, from the arrays as they are in memory."""
 
-        def values(name: str) -> Any:
-            array = np.array(self[name])  # a copy: Awkward arrays are kept
-            flat = contents.NumpyArray(array.reshape(-1))
-            for axis in range(array.ndim - 1, 0, -1):
-                rows = int(np.prod(array.shape[:axis]))
-                flat = contents.RegularArray(flat, array.shape[axis], zeros_length=rows)
-            return flat
+        def values(names: Mapping[str, str]) -> dict[str, Node]:
+            return {name: Values(self._whole(field), about_field(self.fields[field])) for name, field in names.items()}
 
-        def record(names: dict[str, str], length: int) -> Any:
-            return contents.RecordArray([values(field) for field in names.values()], list(names), length=length)
-
-        def lists(offsets: Any, content: Any) -> Any:
-            return contents.ListOffsetArray(index.Index64(np.array(offsets, dtype=np.int64)), content)
-
-        fields = self.fields
-        by_event = {f.name: f.name for f in fields.values() if f.per == "event"}
+        members: dict[str, Node] = {
+            name: Values(array, about_field(self.fields[name])) for name, array in self._of_events().items()
+        }
         offsets = self.schema.only("boundary")
+        if offsets is not None:
+            whole = self._whole(offsets)
+            items = values({f.name: f.name for f in self.fields.values() if f.per == "item"})
+            for group in self.groups.values():
+                bounds = self._whole(group._offsets)
+                subitems = Record(values({name: f.name for name, f in group.fields.items()}), int(bounds[-1]))
+                items[group.name] = Lists(bounds, subitems)
+            if self.schema.pool is not None:
+                bounds = word_bounds(self._whole(SIZE_BYTES))
+                bounds = bounds.astype(np.int32) if bounds[-1] < 1 << 31 else bounds
+                words = Values(self._whole(self.schema.pool), about_field(self.fields[self.schema.pool]))
+                items[self.schema.pool] = Lists(bounds, words)
+            members["items"] = Lists(whole, Record(items, int(whole[-1])))
+        return Record(members, self.event_count, self.schema.about)
+
+    def pandas(self) -> Any:
+        """A copy as a pandas DataFrame: a row for each item, with the index (event, item), and fields per event repeated for
+        each of its items; of a collection without items a row for each event. Fields with several values have the columns
+        `x_0`, `x_1`, ...; subitems have DataFrames of their own, `tracks.hits.pandas()`. ImportError without the package pandas.
+        """
+        by_event, offsets = self._of_events(), self.schema.only("boundary")
         if offsets is None:
-            return awkward.Array(record(by_event, self.event_count))
-
-        own = {f.name: f.name for f in fields.values() if f.per == "item"}
-        parts, names = [values(name) for name in own], list(own)
-        for group in self.groups.values():
-            subitems = record({short: field.name for short, field in group.fields.items()}, len(group))
-            parts.append(lists(group.offsets, subitems))
-            names.append(group.name)
-        items = lists(self[offsets], contents.RecordArray(parts, names, length=len(self)))
-        if not by_event:
-            return awkward.Array(items)
-        around = [*(values(name) for name in by_event), items]
-        return awkward.Array(contents.RecordArray(around, [*by_event, "items"], length=self.event_count))
+            return frame(by_event, {"event": np.arange(self.event_count)})
+        events, items = places(self[offsets])
+        columns = {name: array[events] for name, array in by_event.items()}
+        columns |= {f.name: self[f.name] for f in self.fields.values() if f.per == "item"}
+        return frame(columns, {"event": events, "item": items})
 
 
-class EventList:
+class EventList(Exported):
     """An output that is an event list. numbers: indices of the listed events in the batch (in Arrays: in the run),
     ascending. len() is the number of listed events.
     """
@@ -336,6 +387,13 @@ class EventList:
 
     def __repr__(self) -> str:
         return f"<{self.schema.output}: {len(self)} of {self.event_count} events>"
+
+    def _nested(self) -> Record:
+        return Record({"listed": Values(self.mask, {"doc": "the event is on the list"})}, self.event_count, self.schema.about)
+
+    def pandas(self) -> Any:
+        """A pandas DataFrame with a row for each event, and the column `listed`."""
+        return frame({"listed": self.mask}, {"event": np.arange(self.event_count)})
 
     def copy(self) -> EventList:
         numbers = np.array(self.numbers)

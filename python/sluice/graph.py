@@ -15,12 +15,13 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Union
 
-from . import _abi
+from . import _abi, _arguments
 from ._exchange import Check, Progress
 from ._feed import Given, Pushed
 from ._library import Diagnostics, library, text_of
 from ._session import Session, Settings
 from .arrays import Arrays
+from .constant import Constant, read_constants
 from .errors import Error, GraphError, SluiceWarning, failure, warn
 from .explanation import Explanation, explain
 from .feed import Feed
@@ -190,9 +191,9 @@ class Graph:
         self._with = [_GraphFile.of(name) for name in _paths(with_)]
         self._uses: list[str] = []
         self._sets: list[str] = []
-        for node, algorithm in () if use is None else use.items():
+        for node, algorithm in _arguments.mapping("use", use).items():
             self.use(node, algorithm)
-        for name, value in () if set is None else set.items():
+        for name, value in _arguments.mapping("set", set).items():
             self.set(name, value)
         self._plugin_paths = [from_here(folder) for folder in _paths(plugin_paths)]
         self._parts: dict[str, Any] = {}  # written in Python; merged after the file
@@ -340,6 +341,12 @@ class Graph:
         """The wiring, as `sluice check` prints it. GraphError with all errors of the graph."""
         return self._look().wiring()
 
+    def constants(self) -> dict[str, Constant]:
+        """The constants that the graph uses, by node: geometries, calibrations, tables; see Constant. Constants that
+        depend on events, such as on their run, are those of the lowest value. GraphError with all errors of the graph.
+        """
+        return read_constants(self._look())
+
     def yaml(self, origins: bool = False) -> str:
         """The whole graph as YAML: all files merged, all defaults and connections written out. The text is a graph with
         the same digest. origins: add a comment to each value that states where it came from.
@@ -444,27 +451,36 @@ class Graph:
                 raise TypeError("a run has files, a source or inputs, not several of them")
             inputs = Inputs(inputs) if isinstance(inputs, Mapping) else inputs
             source = Given([inputs] if isinstance(inputs, Inputs) else map(_as_inputs, inputs))
+        if not (progress is None or isinstance(progress, bool) or callable(progress)):
+            raise TypeError(f"progress needs True, False or a function, not {progress!r}")
+        if not (source is None or isinstance(source, (Pushed, Given)) or isinstance(source, Iterable)):
+            raise TypeError(f"source needs an iterable of events, not {source!r}")
+        if not (on_batch is None or callable(on_batch) or isinstance(on_batch, Iterable)):
+            raise TypeError(f"on_batch needs one or several functions, not {on_batch!r}")
+        _abi.count_or_default("entries_max", entries_max, 32)
+        warns = _arguments.flag("warn", warn)
+        output, checkpoint = _arguments.path("output", output), _arguments.path("checkpoint", checkpoint)
         settings = Settings(
             input_paths=None if files is None else [input_from_here(file) for file in files_of(files)],
-            follow=follow,
+            follow=_arguments.instance("follow", follow, Follow),
             events=_abi.count_or_default("n", n, 64),
-            device=device,
+            device=_arguments.text("device", device),
             slots=_abi.count_or_default("slots", slots, 32),
             slice_events=_abi.count_or_default("slice_events", slice_events, 32),
             source_threads=_abi.count_or_default("source_threads", source_threads, 32),
             replan=_abi.replan(replan),
             memory_bytes=_abi.count_or_default("memory", memory, 64),
-            until_idle=0 if until_idle is None else float(until_idle),
+            until_idle=_abi.seconds("until_idle", until_idle) or 0,
             senders=_abi.count_or_default("senders", senders, 32),
             output_path=None if output is None else from_here(output),
-            rotate=rotate,
+            rotate=_arguments.text("rotate", rotate),
             checkpoint_path=None if checkpoint is None else from_here(checkpoint),
-            resume=resume,
-            digest=digest,
-            serve=serve,
+            resume=_arguments.flag("resume", resume),
+            digest=_arguments.flag("digest", digest),
+            serve=_arguments.instance("serve", serve, Serve),
             command_line=getattr(sys, "orig_argv", [sys.executable, *sys.argv]),
         )
-        run: Run = self._open(settings, lambda s: Run(s, progress, warn, on_batch, source, entries_max))
+        run: Run = self._open(settings, lambda s: Run(s, progress, warns, on_batch, source, entries_max))
         return run
 
     def explain(

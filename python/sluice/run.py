@@ -280,7 +280,7 @@ class Run(Iterator[Batch]):
             self._warned_of_views = True
             warn(
                 f"an array of an earlier batch is still there: {kept}; its memory holds other events by now: keep "
-                "array.copy(), or take arrays() of the whole run",
+                "array.copy() or arrow(copy=True), or take arrays() of the whole run",
                 StaleViewWarning,
             )
 

@@ -100,7 +100,7 @@ def test_files_without_parts_are_refused(tmp_path, graph, events):
         sluice.index(packed)
     with pytest.raises(sluice.RunError, match="No such file"):
         sluice.index(tmp_path / "none.mdf")
-    with pytest.raises(ValueError, match="events is 0"):
+    with pytest.raises(ValueError, match="events needs a number from 1"):
         sluice.index(events, 0)
     with pytest.raises(sluice.RunError, match="no record begins at byte 5"):
         result(graph, sluice.Part(str(events), 5))

@@ -1,5 +1,6 @@
 /* outputs.c: the source of a graph, and its outputs. */
 #include "graph/stages.h"
+#include "plugin/tables.h"
 
 #include <string.h>
 
@@ -54,18 +55,32 @@ void sl_draft_source(struct sl_draft *draft) {
 
 /* ------------------------------------------------------------------------------------------------ outputs */
 
-static int has_bytes(const struct sl_collection *collection) {
-  for (uint32_t i = 0; i < collection->field_count; i++)
-    if (collection->fields[i].shape == SL_SHAPE_CODE_BYTES) return 1;
-  return 0;
+/* Returns a sink that writes all outputs, or NULL. */
+static const struct sl_node *find_writer(const struct sl_graph *graph) {
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    const struct sl_algorithm *algorithm = graph->nodes[i].algorithm;
+    if (algorithm != NULL && algorithm->kind == SL_KIND_SINK && algorithm->sink->takes_outputs) return &graph->nodes[i];
+  }
+  return NULL;
 }
 
-static const char *objection(const struct sl_graph *graph, struct sl_port port) {
-  const uint32_t kind = graph->nodes[port.node].algorithm->kind;
-  if (kind == SL_KIND_CONSTANT) return "a constant is the same for all events";
-  if (kind == SL_KIND_SOURCE) return "it is an output of the source";
-  if (has_bytes(sl_port_member(graph, port)->collection)) return "it contains raw bytes, which only a sink can take";
-  return NULL;
+/* Returns why a port cannot be an output, or NULL. */
+static const char *objection(struct sl_draft *draft, struct sl_port port) {
+  const struct sl_graph *graph = draft->graph;
+  if (graph->nodes[port.node].algorithm->kind == SL_KIND_CONSTANT) return "a constant is the same for all events";
+  const struct sl_pool pool = sl_pool_of(sl_port_member(graph, port)->collection);
+  if (pool.pool < 0) return NULL;
+  if (pool.first_word < 0 || pool.size_bytes < 0) return "it contains raw bytes without `first_word` and `size_bytes`";
+  const struct sl_node *writer = find_writer(graph);
+  if (writer == NULL) return NULL;
+  return sl_arena_format(draft->reader->arena, "it contains raw bytes, which %s cannot write", writer->use);
+}
+
+/* 1 if `outputs: all` includes the port: what the graph makes of its input. */
+static int is_in_all(struct sl_draft *draft, struct sl_port port) {
+  const struct sl_graph *graph = draft->graph;
+  return graph->nodes[port.node].algorithm->kind != SL_KIND_SOURCE && objection(draft, port) == NULL &&
+         sl_pool_of(sl_port_member(graph, port)->collection).pool < 0;
 }
 
 const char *sl_output_name(struct sl_draft *draft, struct sl_port port) {
@@ -81,7 +96,7 @@ static void add_output(struct sl_draft *draft, struct sl_tree *seen, const struc
   struct sl_graph *graph = draft->graph;
   struct sl_port port;
   if (!sl_port_find(draft, text, NULL, NULL, "`outputs`", &port)) return;
-  const char *name = sl_output_name(draft, port), *why_not = objection(graph, port);
+  const char *name = sl_output_name(draft, port), *why_not = objection(draft, port);
   if (why_not != NULL) {
     sl_report_error(r, text->mark, NULL, NULL, "%s cannot be an output: %s", sl_port_name(draft, port), why_not);
   } else if (sl_tree_find(seen, name) != NULL) {
@@ -122,7 +137,7 @@ static void add_all(struct sl_draft *draft) {
       const struct sl_algorithm *algorithm = graph->nodes[i].algorithm;
       for (uint32_t m = 0; algorithm != NULL && m < algorithm->member_count; m++) {
         const struct sl_port port = {(int32_t)i, (int32_t)m};
-        if (algorithm->members[m].kind != SL_MEMBER_OUT || objection(graph, port) != NULL) continue;
+        if (algorithm->members[m].kind != SL_MEMBER_OUT || !is_in_all(draft, port)) continue;
         if (storing) graph->outputs[graph->output_count] = (struct sl_output){port, sl_output_name(draft, port)};
         graph->output_count++;
       }

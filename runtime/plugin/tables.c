@@ -63,6 +63,25 @@ int sl_has_items(const struct sl_collection *c) {
   return field_of_shape(c, SL_SHAPE_CODE_PER_ITEM) >= 0 || field_of_shape(c, SL_SHAPE_CODE_ITEM_OFFSETS) >= 0;
 }
 
+static int item_field(const struct sl_collection *c, const char *name, uint32_t type, uint32_t other_type) {
+  const int f = sl_field_index(c, name);
+  if (f < 0 || c->fields[f].shape != SL_SHAPE_CODE_PER_ITEM || c->fields[f].width != 1) return -1;
+  return c->fields[f].type == type || c->fields[f].type == other_type ? f : -1;
+}
+
+struct sl_pool sl_pool_of(const struct sl_collection *c) {
+  struct sl_pool p = {field_of_shape(c, SL_SHAPE_CODE_BYTES), -1, -1};
+  if (p.pool < 0) return p;
+  p.first_word = item_field(c, "first_word", SL_TYPE_u32, SL_TYPE_u32);
+  p.size_bytes = item_field(c, "size_bytes", SL_TYPE_u16, SL_TYPE_u32);
+  return p;
+}
+
+uint32_t sl_pool_bytes(const struct sl_collection *c, const struct sl_pool *pool, const void *sizes, uint32_t i) {
+  const int is_short = c->fields[pool->size_bytes].type == SL_TYPE_u16;
+  return is_short ? ((const uint16_t *)sizes)[i] : ((const uint32_t *)sizes)[i];
+}
+
 int sl_is_totals(const struct sl_collection *c) { return c->fields[0].shape == SL_SHAPE_CODE_TOTAL; }
 
 static int begins_group(const struct sl_field *f) {

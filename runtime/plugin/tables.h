@@ -25,6 +25,14 @@ int sl_offsets_field(const struct sl_collection *c);
 /* 1 if the collection has fields with its item capacity as length. */
 int sl_has_items(const struct sl_collection *c);
 
+/* Fields of a pool of raw bytes and of the parts of the items (BYTES in collections.h); -1 where there is none. */
+struct sl_pool {
+  int pool, first_word, size_bytes;
+};
+struct sl_pool sl_pool_of(const struct sl_collection *c);
+/* Number of bytes of item `i`; `sizes` are the values of the field size_bytes. */
+uint32_t sl_pool_bytes(const struct sl_collection *c, const struct sl_pool *pool, const void *sizes, uint32_t i);
+
 /* 1 if the fields are TOTAL; then all of them are. */
 int sl_is_totals(const struct sl_collection *c);
 

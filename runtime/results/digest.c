@@ -39,9 +39,18 @@ static uint64_t digest_list_event(const void *const *fields, uint32_t event) {
   return XXH3_64bits(&on_list, 1);
 }
 
+/* The bytes of each item, wherever they are in the pool. */
+static void digest_pool(XXH3_state_t *state, const struct sl_collection *c, const struct sl_pool *pool,
+                        const void *const *fields, struct extent items) {
+  const uint32_t *words = fields[pool->pool], *first_word = fields[pool->first_word];
+  for (uint32_t i = items.first; i < items.first + items.count; i++)
+    XXH3_64bits_update(state, words + first_word[i], sl_pool_bytes(c, pool, fields[pool->size_bytes], i));
+}
+
 uint64_t sl_digest_event(const struct sl_collection *c, const void *const *fields, uint32_t event) {
   if (sl_is_event_list(c)) return digest_list_event(fields, event);
   const struct extent e = extent_of(c, fields, event);
+  const struct sl_pool pool = sl_pool_of(c);
   XXH3_state_t state;
   XXH3_64bits_reset(&state);
   XXH3_64bits_update(&state, &e.count, sizeof e.count);
@@ -54,6 +63,7 @@ uint64_t sl_digest_event(const struct sl_collection *c, const void *const *field
         XXH3_64bits_update(&state, values + event * bytes, bytes);
         break;
       case SL_SHAPE_CODE_PER_ITEM:
+        if ((int)f == pool.first_word) break; /* depends on the slice */
         XXH3_64bits_update(&state, values + e.first * bytes, e.count * bytes);
         break;
       case SL_SHAPE_CODE_PER_SUBITEM: {
@@ -69,6 +79,9 @@ uint64_t sl_digest_event(const struct sl_collection *c, const void *const *field
         }
         break;
       }
+      case SL_SHAPE_CODE_BYTES:
+        digest_pool(&state, c, &pool, fields, e);
+        break;
       default:
         break;
     }

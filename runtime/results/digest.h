@@ -1,7 +1,8 @@
 /* digest.h: digests that show that two runs gave identical bits. Per event: XXH3 over the counts, then over the valid
  * values of every field in field order. Per output: h_1 B^(n-1) + h_2 B^(n-2) + ... + h_n modulo 2^61 - 1, where h_i is
  * XXH3 over (run, event number, event digest) of event i in input order. The digests of two consecutive runs can be
- * joined (sl_digest_join). Offsets enter as counts, so that slice size and memory order do not matter.
+ * joined (sl_digest_join). Offsets enter as counts, and a pool of raw bytes as the bytes of each item, so that slice
+ * size and memory order do not matter.
  */
 #ifndef SL_DIGEST_H
 #define SL_DIGEST_H

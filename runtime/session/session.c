@@ -232,6 +232,7 @@ void sl_session_close(struct sl_session *sn) {
   sl_zmq_close(&sn->zmq);
   if (s->options.feed) sl_feed_detach(s->options.feed);
   if (s->options.follow) sl_follow_detach(s->options.follow);
+  free(sn->constants);
   free(sn);
 }
 

@@ -85,6 +85,7 @@ struct sl_session {
   struct sl_report_file report;
   struct sl_configurations configurations;
   struct sl_reloading reload;
+  struct sl_constant *constants; /* list of sl_session_constants, in one block; or NULL */
 
   /* observe/ */
   struct sl_observers observers;

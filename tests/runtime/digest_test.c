@@ -119,6 +119,27 @@ static void totals_have_a_digest_of_their_sums(void **state) {
   assert_true(sl_digest_totals(sums, 3) != sl_digest_totals(sums, 2));
 }
 
+#define BANKS_FIELDS(F)                     \
+  F(offsets, u32, OFFSETS, "", "banks")     \
+  F(size_bytes, u16, PER_ITEM, "", "bytes") \
+  F(first_word, u32, PER_ITEM, "", "word")  \
+  F(payload, u32, BYTES, "", "words")
+SL_COLLECTION(banks, BANKS_FIELDS, "raw banks");
+
+/* The same bytes at other places of the pool, with other padding, have the same digest. */
+static void raw_bytes_count_wherever_they_are(void **state) {
+  (void)state;
+  const uint32_t offsets[] = {0, 2}, words[] = {0x11223344, 0x55, 0x66778899}, first[] = {0, 2};
+  const uint32_t moved[] = {7, 0x66778899, 0x11223344, 0xFFFFFF55}, moved_first[] = {2, 1}, other[] = {1, 1, 1};
+  const uint16_t sizes[] = {5, 4}, other_sizes[] = {4, 4};
+  const uint64_t digest = sl_digest_event(&banks_collection, (const void *[]){offsets, sizes, first, words}, 0);
+  const void *const elsewhere[] = {offsets, sizes, moved_first, moved};
+  assert_true(sl_digest_event(&banks_collection, elsewhere, 0) == digest);
+  const void *const changed[] = {offsets, sizes, first, other}, *const shorter[] = {offsets, other_sizes, first, words};
+  assert_true(sl_digest_event(&banks_collection, changed, 0) != digest);
+  assert_true(sl_digest_event(&banks_collection, shorter, 0) != digest);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_join_to_the_whole),
@@ -127,6 +148,7 @@ int main(void) {
       cmocka_unit_test(every_change_is_seen),
       cmocka_unit_test(equal_events_change_the_digest),
       cmocka_unit_test(totals_have_a_digest_of_their_sums),
+      cmocka_unit_test(raw_bytes_count_wherever_they_are),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

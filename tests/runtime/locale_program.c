@@ -180,6 +180,9 @@ static void run(void) {
     CALLED(sl_session_summary);
     need(sl_session_identity(s) != NULL, "identity");
     CALLED(sl_session_identity);
+    uint32_t constants = 0;
+    need(sl_session_constants(s, &constants) != NULL, "constants");
+    CALLED(sl_session_constants);
     need(!sl_session_writes_stdout(s), "stdout");
     CALLED(sl_session_writes_stdout);
     WRITES("varies.table", sl_session_write_table, s, 1, );

@@ -212,6 +212,35 @@ static void a_message_locates_the_start_of_a_string_with_a_parameter(void **stat
   expect_message(graph, "raw.events=10", SL_EINVAL, "toy.yaml:6:47: error: node looked_up: word: `!` is no letter\n");
 }
 
+/* ------------------------------------------------------------------------------------------------- constants */
+
+/* Also in a session that is only inspected; a second call gives the same arrays. */
+static void a_program_reads_the_arrays_of_constants(void **state) {
+  (void)state;
+  char graph[600];
+  snprintf(graph, sizeof graph, LOOK_UP, "word: lock");
+  for (uint32_t call = 0; call < 4; call++) {
+    struct sl_diagnostics *d = sl_diagnostics_new();
+    struct sl_options o = toy_options(graph, device);
+    struct sl_session *session = NULL;
+    uint32_t count = 99;
+    o.sets = (const char *const[]){"steps.values=[-7,20]", NULL};
+    o.inspect_only = call % 2;
+    assert_int_equal(sl_session_open(&o, d, &session), SL_OK);
+    const struct sl_constant *constants = sl_session_constants(session, &count);
+    const void *values = constants->fields[0];
+    if (call >= 2) constants = sl_session_constants(session, &count);
+    assert_int_equal(count, 1);
+    assert_string_equal(constants->name, "steps");
+    assert_string_equal(constants->collection->name, "toy_steps");
+    assert_int_equal(constants->counts[0], 2);
+    assert_ptr_equal(constants->fields[0], values);
+    assert_memory_equal(values, ((const int32_t[]){-7, 20}), 2 * sizeof(int32_t));
+    sl_session_close(session);
+    sl_diagnostics_free(d);
+  }
+}
+
 /* ------------------------------------------------------------------------------------ fields of any collection */
 
 /* The budget of `expanded` is so small that slices run again in parts. */
@@ -273,6 +302,7 @@ int main(void) {
                                      cmocka_unit_test(a_message_locates_the_start_of_an_escaped_string),
                                      cmocka_unit_test(a_message_locates_a_character_of_an_option),
                                      cmocka_unit_test(a_message_locates_the_start_of_a_string_with_a_parameter),
+                                     cmocka_unit_test(a_program_reads_the_arrays_of_constants),
                                      cmocka_unit_test(fields_of_any_shape_are_read)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,9 @@ SL_TYPES(SL_TYPE_DEF_)
  *   PER_ITEM          item capacity      (PER_ITEM_OF(n): n values for each item)
  *   ITEM_OFFSETS      item capacity + 1, u32: subitems of item i are [o[i], o[i+1])
  *   PER_SUBITEM       subitem capacity
- *   BYTES             subitem capacity   a pool addressed by other fields (raw bank payloads); not in digests
+ *   BYTES             subitem capacity   a pool of u32 words (raw bank payloads). If the collection has the PER_ITEM
+ *                     fields `first_word`, u32, and `size_bytes`, u16 or u32, item i has the size_bytes[i] bytes from
+ *                     pool[first_word[i]] on, the words are in any order, and the port can be an output
  *   ARRAY             number of values that `make` allocates; constants only
  *   TOTAL             item capacity      (TOTAL_OF(n): n values for each) u32, u64 or i64: counts over the run
  *   PER_EVENT_BY(d, ...), PER_ITEM_BY(d, ...)  an array for each event or item; its axes are the dimensions d, ..., and

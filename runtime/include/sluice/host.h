@@ -207,6 +207,14 @@ struct sl_output_view {
   const void *const *fields;
 };
 
+/* A constant of the graph: fields[i] points to the counts[i] values of collection->fields[i] in host memory. */
+struct sl_constant {
+  const char *name; /* "geometry", or "geometry.sensors" if the node has several outputs */
+  const struct sl_collection *collection;
+  const void *const *fields;
+  const uint64_t *counts;
+};
+
 /* A finished slice, or a part of one, as passed to sinks. Ports and outputs cover all its events; a sink with an event
  * list processes the selected events. */
 struct sl_batch {

@@ -436,6 +436,9 @@ SL_API const struct sl_summary *sl_session_summary(const struct sl_session *sess
  * collections, the nodes that make them and the sums so far. Not during sl_session_run. Valid until the session is
  * closed. */
 SL_API const struct sl_run *sl_session_identity(const struct sl_session *session);
+/* Returns the *count constants that the graph uses, those of the present values of its conditions. Not during
+ * sl_session_run. Valid until the next call and until the session is closed. NULL: out of memory. */
+SL_API const struct sl_constant *sl_session_constants(struct sl_session *session, uint32_t *count);
 
 /* The run as a table, and as JSON for programs. `details`: SL_TABLE_PROFILE adds the time of each node; SL_TABLE_SHORT
  * leaves out constants, totals without names, named entries without counts, and outputs without a digest if the
