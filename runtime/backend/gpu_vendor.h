@@ -9,6 +9,7 @@
 #define GPU_HOST_FREE     hipHostFree
 #define GPU_HOST_PORTABLE hipHostMallocPortable
 #define GPU_TARGET        "hip"
+#define GPU_MEMORY        SL_MEMORY_ROCM
 #define DEVICE_PROPERTIES hipDeviceProp_t
 #define PROCESSORS_OF     hipDeviceAttributeMultiprocessorCount
 #define THREADS_OF        hipDeviceAttributeMaxThreadsPerMultiProcessor
@@ -21,6 +22,7 @@
 #define GPU_HOST_FREE     cudaFreeHost
 #define GPU_HOST_PORTABLE cudaHostAllocPortable
 #define GPU_TARGET        "cuda"
+#define GPU_MEMORY        SL_MEMORY_CUDA
 #define DEVICE_PROPERTIES cudaDeviceProp
 #define PROCESSORS_OF     cudaDevAttrMultiProcessorCount
 #define THREADS_OF        cudaDevAttrMaxThreadsPerMultiProcessor
