@@ -11,8 +11,9 @@ See docs/python.md. Needs libsluice; the variable SLUICE_LIBRARY names it if it 
 from ._library import devices, refuse_processor, version
 from ._version import __version__
 from .arrays import Arrays
-from .batch import Batch, Events
+from .batch import Batch, Events, KeptBatch
 from .collection import Collection, EventList, Field, Group, Schema
+from .device import DeviceArray, DeviceCollection, DeviceGroup
 from .errors import (
     CheckError,
     Diagnostic,
@@ -45,6 +46,9 @@ __all__ = [
     "Batch",
     "CheckError",
     "Collection",
+    "DeviceArray",
+    "DeviceCollection",
+    "DeviceGroup",
     "Diagnostic",
     "Error",
     "Event",
@@ -61,6 +65,7 @@ __all__ = [
     "Group",
     "Histogram",
     "Inputs",
+    "KeptBatch",
     "LibraryError",
     "NO_EVENTS",
     "Node",
