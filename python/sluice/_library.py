@@ -50,7 +50,7 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
     ("sl_kept_batch_download", c_int, [c_void_p, c_void_p, c_void_p, c_uint64]),
     ("sl_kept_batch_tensor", c_void_p, [c_void_p, c_void_p]),
     ("sl_tensor_delete", None, [c_void_p, ctypes.c_uint32]),
-    ("sl_device_download", c_int, [ctypes.c_uint32, ctypes.c_uint32, c_void_p, c_void_p, c_uint64, c_void_p]),
+    ("sl_device_download", c_int, [ctypes.c_uint32, c_void_p, c_void_p, c_uint64, c_void_p]),
     ("sl_session_identity", c_void_p, [c_void_p]),
     ("sl_session_write_json", c_int, [c_void_p, c_void_p]),
     ("sl_session_write_table", None, [c_void_p, c_int, c_void_p]),

@@ -65,7 +65,7 @@ class Hold:
 
 
 class Holder:
-    """What arrays belong to: a batch of the loop, or a kept one."""
+    """The owner of arrays: a batch of the loop, or a kept one."""
 
     def _share_hold(self) -> Hold:
         """A new holder. ExpiredError if the batch is over or released."""
@@ -77,7 +77,7 @@ class DeviceArray:
     `cupy.from_dlpack(array)`, `torch.from_dlpack(array)`, `numba.cuda.as_cuda_array(array)`; on a target without a memory
     of its own `numpy.from_dlpack(array)`.
 
-    What they make holds the batch until it is deleted. The memory is complete when the batch is delivered, on any stream;
+    Their arrays hold the batch until they are deleted. The memory is complete when the batch is delivered, on any stream;
     it may be written to. ExpiredError from an array of a batch that is over or released.
     """
 

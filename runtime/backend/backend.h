@@ -107,6 +107,8 @@ struct sl_backend {
   const char *(*error)(struct sl_device *device); /* text of the first failure */
   /* Describes the device for the summary: "NVIDIA H200", "seed 1, warps of 32". NULL: no description. */
   void (*describe)(struct sl_device *device, char *text, size_t size);
+  /* Finds the device that has allocated the memory, by this or another library. SL_EDEVICE: none. NULL: not known. */
+  int (*device_of)(const void *memory, uint32_t *index);
   /* Returns the NUMA node of the host's memory near the device; negative: all nodes, or unknown. NULL: unknown. */
   int (*numa_node)(struct sl_device *device);
   /* Reads the energy in joules that the device has used since some earlier time. SL_EDEVICE with the reason. NULL: the

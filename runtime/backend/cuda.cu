@@ -31,7 +31,7 @@ enum {
 
 struct sl_device {
   int index;
-  pthread_mutex_t lock;       /* for `error`, which the first failure in any slot sets */
+  pthread_mutex_t lock;      /* for `error`, which the first failure in any slot sets */
   pthread_mutex_t capturing; /* held during a capture: the device must not be waited for meanwhile */
   char error[256];
 };
@@ -178,6 +178,14 @@ static int gpu_upload_now(struct sl_device *device, void *to, const void *from, 
 
 static int gpu_download_now(struct sl_device *device, void *to, const void *from, uint64_t bytes) {
   return copy_now(device, to, from, bytes, GPU(MemcpyDeviceToHost));
+}
+
+static int gpu_device_of(const void *memory, uint32_t *index) {
+  POINTER_ATTRIBUTES attributes;
+  if (GPU(PointerGetAttributes)(&attributes, memory) != GPU(Success)) return SL_EDEVICE;
+  if (attributes.type != GPU(MemoryTypeDevice) && attributes.type != GPU(MemoryTypeManaged)) return SL_EDEVICE;
+  *index = (uint32_t)attributes.device;
+  return SL_OK;
 }
 
 static const char *gpu_error(struct sl_device *device) { return device->error[0] ? device->error : "unknown reason"; }
@@ -486,6 +494,7 @@ TABLE struct sl_backend sluice_backend = {
     .stream_close = gpu_stream_close,
     .error = gpu_error,
     .describe = gpu_describe,
+    .device_of = gpu_device_of,
     .numa_node = gpu_numa_node,
 #if !defined(SL_TARGET_HIP)
     .energy = gpu_energy,

@@ -50,14 +50,15 @@ struct sl_clear {
   uint64_t bytes_max; /* size of the largest range */
 };
 
-/* What the last kernel of a slice packs: results for the host, and results that a program may keep on the device. */
+/* Results that the last kernels of a slice pack: for the host, and for a program that may keep them on the device. */
 enum { SL_PACKING_HOST, SL_PACKING_KEPT, SL_PACKINGS };
 struct sl_packing {
   struct sl_pack pack;
   int32_t *storage;             /* per field of `pack` */
   struct sl_pack_field *fields; /* copy of the host */
 };
-/* Of a slice: the output for the host (of kept results only the header), and the fields on the device. */
+/* Memory of a packing of a slice: the output for the host (of kept results only the header), and the descriptions of the
+ * fields on the device. */
 struct sl_packed {
   void *output;
   struct sl_pack_field *fields;
@@ -79,9 +80,9 @@ struct sl_slice {
   struct sl_packed packed[SL_PACKINGS];
   struct sl_kept_batch *block; /* receives the results that a program may keep; NULL: taken before the next part */
   void **target;               /* devices: its address, in host memory that the device reads */
-  int started;                       /* the whole slice was enqueued */
-  int captured;                      /* its kernels were captured, for the layout of the slot */
-  int has_run;                       /* its kernels have run once */
+  int started;                 /* the whole slice was enqueued */
+  int captured;                /* its kernels were captured, for the layout of the slot */
+  int has_run;                 /* its kernels have run once */
 };
 
 struct sl_slot {
@@ -132,7 +133,7 @@ struct sl_slot {
   const uint32_t *used_seen;
   uint32_t refused_seen;
   uint64_t results_bytes, results_room; /* size of the packed results of the last part that ran, and of their memory */
-  uint32_t *used_max;     /* maximum of each used word over delivered parts */
+  uint32_t *used_max;                   /* maximum of each used word over delivered parts */
 
   uint64_t graph_events; /* events that went through the graph */
   uint64_t retries, slices, bytes_up, bytes_down;

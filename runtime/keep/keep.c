@@ -23,8 +23,7 @@ struct sl_keep *sl_keep_open(const struct sl_backend *backend, uint32_t device_c
     free(devices);
     return NULL;
   }
-  *keep = (struct sl_keep){
-      .backend = backend, .devices = devices, .device_count = device_count, .kept_max = kept_max};
+  *keep = (struct sl_keep){.backend = backend, .devices = devices, .device_count = device_count, .kept_max = kept_max};
   pthread_mutex_init(&keep->lock, NULL);
   return keep;
 }

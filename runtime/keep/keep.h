@@ -67,7 +67,8 @@ int sl_keep_take(struct sl_keep *keep, uint32_t device, struct sl_kept_batch **b
 void sl_keep_give(struct sl_kept_batch *block);
 
 /* Around on_batch: `begin` makes it possible to keep the batch. It returns 0 if as many batches are kept as there may
- * be, and describes them in `text`. `end` returns 1 if the slice no longer owns the block, because it is kept or was exported. */
+ * be, and describes them in `text`. `end` returns 1 if the slice no longer owns the block, because it is kept or was
+ * exported. */
 int sl_keep_begin_batch(struct sl_kept_batch *block, char *text, size_t size);
 int sl_keep_end_batch(struct sl_kept_batch *block);
 /* Keeps the batch of the on_batch that is running. SL_EINVAL: there is none. */

@@ -108,25 +108,27 @@ void sl_tensor_delete(void *tensor, uint32_t is_versioned) {
 
 /* ------------------------------------------------------------------------------------ memory of other libraries */
 
-static int refuse(struct sl_diagnostics *d, uint32_t kind, uint32_t number, const char *reason) {
-  const char *target = kind == SL_MEMORY_CUDA ? "cuda" : kind == SL_MEMORY_ROCM ? "hip" : "kind";
-  sl_diagnose(d, SL_ERROR, NULL, NULL, "copy the array to host memory first", "memory of %s:%u cannot be read: %s",
-              target, kind == SL_MEMORY_CUDA || kind == SL_MEMORY_ROCM ? number : kind, reason);
+static int refuse(struct sl_diagnostics *d, const char *reason) {
+  sl_diagnose(d, SL_ERROR, NULL, NULL, "copy the array to host memory first", "memory of a device cannot be read: %s",
+              reason);
   return SL_EINVAL;
 }
 
-int sl_device_download(uint32_t kind, uint32_t number, void *to, const void *from, uint64_t bytes,
-                       struct sl_diagnostics *d) {
+int sl_device_download(uint32_t kind, void *to, const void *from, uint64_t bytes, struct sl_diagnostics *d) {
   SL_IN_C_LOCALE(SL_ENOMEM);
-  char reason[512] = "this kind of memory is unknown";
+  char reason[512] = "no backend has this kind of memory";
   const char *target = kind == SL_MEMORY_CUDA ? "cuda" : kind == SL_MEMORY_ROCM ? "hip" : NULL;
   const struct sl_backend *backend = target ? sl_backend_load(target, reason, sizeof reason) : NULL;
   struct sl_device *device = NULL;
-  if (!backend || backend->open(number, &device, reason, sizeof reason) < 0) return refuse(d, kind, number, reason);
+  uint32_t index = 0;
+  if (!backend || backend->open(0, &device, reason, sizeof reason) < 0) return refuse(d, reason);
+  backend->close(device);
+  if (backend->device_of(from, &index) < 0) return refuse(d, "no device has memory at this address");
+  if (backend->open(index, &device, reason, sizeof reason) < 0) return refuse(d, reason);
   int status = backend->settle_device(device);
   if (status == SL_OK) status = backend->download_now(device, to, from, bytes);
   if (status < 0)
-    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "memory of %s:%u could not be copied: %s", target, number,
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "memory of %s:%u could not be copied: %s", target, index,
                 backend->error(device));
   backend->close(device);
   return status;

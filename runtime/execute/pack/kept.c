@@ -151,11 +151,11 @@ int sl_kept_begin(struct sl_slot *slot, uint32_t k, const struct sl_batch *batch
   struct sl_kept_batch *block = slot->slices_in_flight[k].block;
   describe(slot, block, batch);
   if (sl_keep_begin_batch(block, names, sizeof names)) return SL_OK;
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL,
-              "release batches that are no longer needed, or use more slots: each has memory for two",
-              "no memory is left for the batch from event %" PRIu64 " on: all %u batches that %u %s can keep are kept: %s",
-              slot->delivery->events, kept_max(s->slot_count), s->slot_count, s->slot_count == 1 ? "slot" : "slots",
-              names);
+  sl_diagnose(
+      s->diagnostics, SL_ERROR, NULL, NULL,
+      "release batches that are no longer needed, or use more slots: each has memory for two",
+      "no memory is left for the batch from event %" PRIu64 " on: all %u batches that %u %s can keep are kept: %s",
+      slot->delivery->events, kept_max(s->slot_count), s->slot_count, s->slot_count == 1 ? "slot" : "slots", names);
   return SL_ENOMEM;
 }
 

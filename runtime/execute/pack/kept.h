@@ -14,7 +14,7 @@ int sl_kept_prepare(struct sl_slot *slot, uint32_t slice_index);
 /* Targets without a memory of their own: copies the results of a part to the block, and sets slot->results_bytes; if it
  * exceeds slot->results_room, nothing is copied. */
 int sl_kept_pack(struct sl_slot *slot, uint32_t slice_index, uint32_t first, uint32_t count);
-/* Around the delivery of a batch. `empty`: an event with an error, whose fields become zeros. SL_ENOMEM, reported: as
+/* Around the delivery of a batch. `empty`: an event with an error; its fields become zeros. SL_ENOMEM, reported: as
  * many batches are kept as there is memory for. */
 int sl_kept_begin(struct sl_slot *slot, uint32_t slice_index, const struct sl_batch *batch, int empty);
 void sl_kept_end(struct sl_slot *slot, uint32_t slice_index);

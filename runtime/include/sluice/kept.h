@@ -9,11 +9,11 @@
  *     sl_kept_batch_release(kept);
  *   }
  *
- * Memory. With options.keep_device the results of a slice are packed into memory of the device, from which nothing
- * else is made: it belongs to the holders of the batch, who may also write to it. Fields that only the program reads
- * are not copied to the host: their pointers in struct sl_batch are NULL. Copied are offsets, event lists, fields per
- * slice, totals and what sinks, digests and --guard read. Targets without a memory of their own (cpu, simt) pack into
- * host memory, and all pointers of struct sl_batch are set.
+ * Memory. With options.keep_device the results of a slice are packed into memory of the device, which the run does not
+ * read: a holder of the batch may also write to it. Fields that only the program reads are not copied to the host: their
+ * pointers in struct sl_batch are NULL. Copied are offsets, event lists, fields per slice, totals, and what sinks,
+ * digests and --guard read. Targets without a memory of their own (cpu, simt) pack into host memory, and all pointers of
+ * struct sl_batch are set.
  *
  * Number. Each slot has memory for two kept batches. If as many batches are kept as the slots have memory for, and the
  * run has a further one to deliver, the run ends with SL_ENOMEM and a message that names the kept batches.
@@ -55,11 +55,11 @@ struct sl_kept_memory {
   uint32_t output_count, reserved;
 };
 
-/* Keeps the batch whose on_batch has been called and has not returned; each call adds a holder. SL_EINVAL: there is
- * none, or options.keep_device is 0. Does not wait. */
+/* Keeps the present batch: on_batch was called for it and has not returned. Each call adds a holder. SL_EINVAL: there is
+ * no such batch, or options.keep_device is 0. Does not wait. */
 SL_API int sl_session_keep_batch(struct sl_session *session, struct sl_kept_batch **kept);
-/* Returns the memory of the batch. Valid as long as the batch is kept. A batch whose memory nobody has asked for is
- * released without a wait for the device. */
+/* Returns the memory of the batch. Valid as long as the batch is kept. The run waits for the device before it writes to
+ * the memory again; it does not wait if this function was not called. */
 SL_API const struct sl_kept_memory *sl_kept_batch_memory(struct sl_kept_batch *kept);
 /* Adds a holder, which must release the batch too. */
 SL_API void sl_kept_batch_retain(struct sl_kept_batch *kept);
@@ -84,9 +84,8 @@ SL_API void *sl_kept_batch_tensor(struct sl_kept_batch *kept, const struct sl_te
 SL_API void sl_tensor_delete(void *tensor, uint32_t is_versioned);
 
 /* Copies memory of a device that another library has allocated to host memory, after all work on the device is done.
- * SL_EINVAL: no backend for this kind of memory, or no such device; SL_EDEVICE: the copy failed. */
-SL_API int sl_device_download(uint32_t kind, uint32_t device, void *to, const void *from, uint64_t bytes,
-                              struct sl_diagnostics *d);
+ * SL_EINVAL: no backend for this kind of memory, or the memory is not of a device; SL_EDEVICE: the copy failed. */
+SL_API int sl_device_download(uint32_t kind, void *to, const void *from, uint64_t bytes, struct sl_diagnostics *d);
 
 #ifdef __cplusplus
 }
