@@ -286,9 +286,12 @@ class Batch(OutputsByName, Holder):
 
     def _must_be_valid(self) -> None:
         if self._owner is None:
+            advice = "take copies while the loop is at it, or arrays() for a whole run"
+            if self._make_hold:
+                advice = "keep it with keep() while the loop is at it"
             raise ExpiredError(
-                f"this batch is over{', since its run was closed' if self._was_closed else ''}: its memory is in use for others; take copies while the loop is at it, or arrays() "
-                "for a whole run"
+                f"this batch is over{', since its run was closed' if self._was_closed else ''}: its memory is in use for"
+                f" others; {advice}"
             )
 
     def _view(self, what: str, address: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:

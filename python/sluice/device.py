@@ -1,6 +1,6 @@
 """Outputs in the memory of the device: arrays for CuPy, PyTorch, JAX and Numba without copies, and their lifetime.
 
-The tensors are made by libsluice (struct sl_kept_batch), whose deleters need no Python.
+libsluice makes the tensors (struct sl_kept_batch); their deleters are C functions.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Shape = tuple[int, ...]
 _TARGETS = {_abi.MEMORY_CUDA: "cuda", _abi.MEMORY_ROCM: "hip"}
 
 _python = ctypes.pythonapi
-_NAMES = (b"dltensor", b"dltensor_versioned")  # of capsules that nobody has taken over
+_NAMES = (b"dltensor", b"dltensor_versioned")  # of capsules that were not taken over
 _capsule_new = ctypes.PYFUNCTYPE(py_object, c_void_p, c_char_p, c_void_p)(("PyCapsule_New", _python))
 _capsule_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, c_char_p)(("PyCapsule_IsValid", _python))
 _capsule_pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", _python))

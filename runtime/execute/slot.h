@@ -57,8 +57,8 @@ struct sl_packing {
   int32_t *storage;             /* per field of `pack` */
   struct sl_pack_field *fields; /* copy of the host */
 };
-/* Memory of a packing of a slice: the output for the host (of kept results only the header), and the descriptions of the
- * fields on the device. */
+/* Memory of a packing of a slice: the output for the host (of kept results only the header), and the descriptions of
+ * the fields on the device. */
 struct sl_packed {
   void *output;
   struct sl_pack_field *fields;

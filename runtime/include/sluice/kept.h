@@ -10,10 +10,10 @@
  *   }
  *
  * Memory. With options.keep_device the results of a slice are packed into memory of the device, which the run does not
- * read: a holder of the batch may also write to it. Fields that only the program reads are not copied to the host: their
- * pointers in struct sl_batch are NULL. Copied are offsets, event lists, fields per slice, totals, and what sinks,
- * digests and --guard read. Targets without a memory of their own (cpu, simt) pack into host memory, and all pointers of
- * struct sl_batch are set.
+ * read: a holder of the batch may also write to it. Fields that only the program reads are not copied to the host:
+ * their pointers in struct sl_batch are NULL. Copied are offsets, event lists, fields per slice, totals, and what
+ * sinks, digests and --guard read. Targets without a memory of their own (cpu, simt) pack into host memory, and all
+ * pointers of struct sl_batch are set.
  *
  * Number. Each slot has memory for two kept batches. If as many batches are kept as the slots have memory for, and the
  * run has a further one to deliver, the run ends with SL_ENOMEM and a message that names the kept batches.
@@ -55,8 +55,8 @@ struct sl_kept_memory {
   uint32_t output_count, reserved;
 };
 
-/* Keeps the present batch: on_batch was called for it and has not returned. Each call adds a holder. SL_EINVAL: there is
- * no such batch, or options.keep_device is 0. Does not wait. */
+/* Keeps the present batch: on_batch was called for it and has not returned. Each call adds a holder. SL_EINVAL: there
+ * is no such batch, or options.keep_device is 0. Does not wait. */
 SL_API int sl_session_keep_batch(struct sl_session *session, struct sl_kept_batch **kept);
 /* Returns the memory of the batch. Valid as long as the batch is kept. The run waits for the device before it writes to
  * the memory again; it does not wait if this function was not called. */
