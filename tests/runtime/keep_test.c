@@ -379,6 +379,32 @@ static void the_run_waits_for_the_device_only_where_memory_was_used(void **state
   }
 }
 
+static void batches_of_several_devices_are_kept_also_if_one_is_lost(void **state) {
+  (void)state;
+  if (!mock_settled) skip();
+  static const char *const faults[] = {"", "1@wait:1+"};
+  setenv("SLUICE_MOCK_DEVICES", "2", 1);
+  setenv("SLUICE_MOCK_MEET", "2", 1); /* each device runs a slice */
+  for (uint32_t i = 0; i < 2; i++) {
+    struct sl_options o = options_of(2);
+    struct program *p = calloc(1, sizeof *p);
+    o.device = "mock:all";
+    p->keeps = 4;
+    p->reads = 1;
+    setenv("SLUICE_MOCK_FAIL", faults[i], 1);
+    struct outcome r = run_graph(p, &o);
+    if (r.status != SL_OK) fail_msg("%s", r.messages);
+    assert_int_equal(strstr(r.messages, "is lost") != NULL, i == 1);
+    assert_int_equal(r.events, EVENTS);
+    assert_int_equal(end(p), 3);
+    free(r.messages);
+    free(p);
+  }
+  unsetenv("SLUICE_MOCK_FAIL");
+  unsetenv("SLUICE_MOCK_DEVICES");
+  unsetenv("SLUICE_MOCK_MEET");
+}
+
 static void a_failed_wait_for_the_device_ends_the_run(void **state) {
   (void)state;
   if (!mock_settled) skip();
@@ -447,6 +473,10 @@ static int make_tensors(void *context, const struct sl_batch *batch) {
   tensor.shape[1] = 2;
   tensor.axis_count = SL_TENSOR_AXES_MAX + 1;
   assert_null(sl_kept_batch_tensor(kept, &tensor));
+  tensor.axis_count = 2;
+  tensor.type = SL_TYPE_f64 + 1;
+  assert_null(sl_kept_batch_tensor(kept, &tensor));
+  assert_null(sl_kept_batch_tensor(kept, &(struct sl_tensor){.size = 8})); /* of another version of kept.h */
   sl_kept_batch_release(kept);
   return 0;
 }
@@ -510,6 +540,7 @@ int main(void) {
       cmocka_unit_test(repeats_do_not_touch_kept_batches),
       cmocka_unit_test(only_the_batch_at_hand_of_a_run_with_the_option_can_be_kept),
       cmocka_unit_test(the_run_waits_for_the_device_only_where_memory_was_used),
+      cmocka_unit_test(batches_of_several_devices_are_kept_also_if_one_is_lost),
       cmocka_unit_test(a_failed_wait_for_the_device_ends_the_run),
       cmocka_unit_test(a_tensor_is_a_holder_of_its_batch),
       cmocka_unit_test(memory_of_no_device_is_refused),
