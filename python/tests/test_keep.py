@@ -206,13 +206,13 @@ def test_the_rules_of_dlpack(toy, options):
 
 
 class Exported:
-    """An array with arguments of __dlpack__ that old versions of NumPy do not give."""
+    """An array with arguments of __dlpack__ that not all versions of NumPy give."""
 
     def __init__(self, array, **arguments):
         self.array, self.arguments = array, arguments
 
     def __dlpack__(self, **arguments):
-        return self.array.__dlpack__(**arguments, **{k: v for k, v in self.arguments.items() if k not in arguments})
+        return self.array.__dlpack__(**{**arguments, **self.arguments})
 
     def __dlpack_device__(self):
         return self.array.__dlpack_device__()
