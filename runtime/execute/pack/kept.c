@@ -26,6 +26,8 @@ uint64_t sl_kept_bytes(const struct sl_setup *s, uint32_t slots) {
   return s->options.keep_device ? block_count(s, slots, 0) * sl_pack_kept_bytes(s) : 0;
 }
 
+_Static_assert(sizeof((struct sl_keep_size){0}.blocks) == SL_DEVICES_MAX * sizeof(uint32_t), "a number per device");
+
 static struct sl_keep_size size_of(const struct sl_setup *s) {
   struct sl_keep_size size = {
       .bytes = sl_pack_kept_bytes(s), .events = s->slice_events, .outputs = s->graph->output_count};
@@ -47,8 +49,7 @@ int sl_kept_open(struct sl_setup *s) {
   const struct sl_keep_size size = size_of(s);
   if (s->keep && sl_keep_allocate(s->keep, &size) == SL_OK) return SL_OK;
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "use fewer slots or a smaller --slice-events",
-              "no memory for the batches that may be kept: %u of %" PRIu64 " bytes", block_count(s, s->slot_count, 0),
-              size.bytes);
+              "no memory for the batches that may be kept: %u of %" PRIu64 " bytes", size.blocks[0], size.bytes);
   return SL_ENOMEM;
 }
 
