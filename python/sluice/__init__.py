@@ -13,8 +13,9 @@ from ._version import __version__
 from ._arrow import Arrow
 from .arrays import Arrays
 from .arrow_file import ArrowFile
-from .batch import Batch, Events
+from .batch import Batch, Events, KeptBatch
 from .collection import Collection, EventList, Field, Group, Schema
+from .device import DeviceArray, DeviceCollection, DeviceGroup
 from .errors import (
     CheckError,
     Diagnostic,
@@ -51,6 +52,9 @@ __all__ = [
     "CheckError",
     "Collection",
     "Constant",
+    "DeviceArray",
+    "DeviceCollection",
+    "DeviceGroup",
     "Diagnostic",
     "Error",
     "Event",
@@ -67,6 +71,7 @@ __all__ = [
     "Group",
     "Histogram",
     "Inputs",
+    "KeptBatch",
     "LibraryError",
     "NO_EVENTS",
     "Node",

@@ -108,6 +108,8 @@ class Options(ctypes.Structure):
         ("follow", c_void_p),
         ("server", c_void_p),
         ("explain", c_void_p),
+        ("keep_device", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
@@ -316,6 +318,35 @@ class FeedArrays(ctypes.Structure):
     ]
 
 
+MEMORY_HOST, MEMORY_CUDA, MEMORY_ROCM = 1, 2, 10  # SL_MEMORY_...
+TENSOR_AXES_MAX = 8
+
+
+class KeptMemory(ctypes.Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("kind", c_uint32),
+        ("device", c_uint32),
+        ("event_count", c_uint32),
+        ("first_event", c_uint64),
+        ("events", c_void_p),
+        ("outputs", c_void_p),
+        ("output_count", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("type", c_uint32),
+        ("axis_count", c_uint32),
+        ("is_versioned", c_uint32),
+        ("values", c_void_p),
+        ("shape", ctypes.c_int64 * TENSOR_AXES_MAX),
+    ]
+
+
 class FollowOptions(ctypes.Structure):
     _fields_ = [
         ("size", c_uint32),
@@ -447,6 +478,8 @@ MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_feed_options": FeedOptions,
     "sl_feed_block": FeedBlock,
     "sl_feed_event": FeedEvent,
+    "sl_kept_memory": KeptMemory,
+    "sl_tensor": Tensor,
     "sl_follow_options": FollowOptions,
     "sl_server_options": ServerOptions,
     "sl_requirement": Requirement,
@@ -500,6 +533,13 @@ def count(name: str, value: int, bits: int, least: int = 0) -> int:
     if not least <= number < 1 << bits:
         raise ValueError(f"{needed}{number}")
     return number
+
+
+def keep(value: str | None) -> bool:
+    """Whether batches can be kept on the device; ValueError if `value` is neither None nor "device"."""
+    if value not in (None, "device"):
+        raise ValueError(f'keep is "device" or None, not {value!r}')
+    return value is not None
 
 
 COMPLETE = {"rename": 0, "close": 1}

@@ -56,10 +56,11 @@ class _Configuration:
 class Exchange:
     """State shared by the loop and the threads of the run."""
 
-    def __init__(self, progress: Progress | None, checks: list[Check]) -> None:
+    def __init__(self, progress: Progress | None, checks: list[Check], keep: bool = False) -> None:
         self.changed = threading.Condition()
         self.progress = progress
         self.checks = checks
+        self.keep = keep  # batches can be kept on the device
         self.findings: list[Finding] = []
         self.kept_by_checks = ""  # name of an array that a function of on_batch kept
         self.has_loop = True  # a loop takes the batches
@@ -107,7 +108,7 @@ class Exchange:
             if self.is_closed or session is None:
                 return 0
             owner = self._adopt(address, session)
-            batch = Batch(address, self.events, self.schemas, owner)
+            batch = Batch(address, self.events, self.schemas, owner, session.keep_batch if self.keep else None)
             self.events += batch.event_count
             self._check(batch)
             self._hand_over(batch)

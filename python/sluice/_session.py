@@ -13,6 +13,7 @@ from . import _abi
 from ._feed import Queue
 from ._library import Diagnostics, library, text_of
 from .collection import Schema, read_schema
+from .device import Hold
 from .errors import Diagnostic, GraphError, failure
 from .follow import Follow, Watch
 from .parts import Part, ranges_of
@@ -46,6 +47,7 @@ class Settings:
     checkpoint_path: str | None = None
     resume: bool = False
     digest: bool = False
+    keep: bool = False  # batches can be kept on the device
     inspect_only: bool = False
     command_line: Sequence[str] = ()
     folder: object = None  # of files in with_paths that the run may read again; kept while the session uses them
@@ -204,6 +206,7 @@ class Session:
         o.rotate = self._text(settings.rotate)
         o.checkpoint_path, o.resume = self._text(settings.checkpoint_path), int(settings.resume)
         o.digest, o.inspect_only = int(settings.digest), int(settings.inspect_only)
+        o.keep_device = int(settings.keep)
         if settings.command_line:
             o.command_line = self._texts(settings.command_line)
         return o
@@ -244,6 +247,13 @@ class Session:
     def release_batches(self) -> None:
         """Frees the memory of batches of earlier configurations."""
         library().sl_session_release_batches(self._pointer)
+
+    def keep_batch(self) -> Hold:
+        """Holds the batch that the library has passed to on_batch, until on_batch returns."""
+        kept = c_void_p()
+        status = library().sl_session_keep_batch(self._pointer, ctypes.byref(kept))
+        assert status == 0 and kept.value, _abi.ERRORS.get(status, str(status))
+        return Hold(kept.value)
 
     def messages(self, first: int = 0) -> list[Diagnostic]:
         return self.diagnostics.read(first)

@@ -8,6 +8,7 @@ import numpy as np
 
 from .batch import EVENT, Batch, Events, Output, OutputsByName
 from .collection import FIRST_WORD, SIZE_BYTES, Array, Collection, EventList, Field, Schema, word_bounds
+from .device import DeviceCollection
 from .errors import Diagnostic, StateError
 from .histogram import Histogram
 from .run import Run
@@ -78,6 +79,7 @@ class _Parts:
         self.records.append(batch.events.records.copy())
         for (name, field), column in self.columns.items():
             output = batch[name]
+            assert not isinstance(output, DeviceCollection)  # a run without keep="device"
             if isinstance(output, EventList):
                 column.append(output.numbers.astype(np.int64) + self.event_count)
             elif output.fields[field].per == "slice":

@@ -1,8 +1,10 @@
 """A batch: a finished slice of events, or a part of one, as views of the library's memory."""
 from __future__ import annotations
 
+import threading
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import TracebackType
 from typing import Any, Union
 
 import numpy as np
@@ -10,11 +12,13 @@ import numpy.typing as npt
 
 from . import _abi
 from .collection import FIRST_WORD, SIZE_BYTES, Array, Collection, EventList, Memory, Schema, word_bounds
-from .errors import ExpiredError
+from .device import DeviceCollection, Hold, Holder, Shape
+from .errors import ExpiredError, StateError
 from .exported import Exported
 from .nested import Node, Record, Values
 
-Output = Union[Collection, EventList]
+Output = Union[Collection, EventList, DeviceCollection]
+Shapes = Mapping[str, Mapping[str, Shape]]  # by output and field
 
 EVENT = np.dtype([(name, kind) for name, kind in (
     ("number", "u8"), ("offset", "u8"), ("run", "u4"), ("file", "u4"), ("error", "u4"), ("reserved", "u4"))])
@@ -145,15 +149,74 @@ class _Node:
         return [name.removeprefix(prefix) for name in self._outputs.outputs if name.startswith(prefix)]
 
 
-class Batch(OutputsByName):
+def _on_device(
+    holder: Holder, name: str, schemas: Mapping[str, Schema], events: int, shapes: Mapping[str, Shape]
+) -> DeviceCollection:
+    return DeviceCollection(holder, list(schemas).index(name), schemas[name], events, shapes)
+
+
+class KeptBatch(OutputsByName, Holder):
+    """A batch that stays after the loop has asked for the next one: `with batch.keep() as kept: ... kept.tracks.x`.
+
+    Outputs as those of the batch. events: a copy. first: index in the run of the first event. release(), the end of `with`,
+    or the end of the last reference give the memory back to the run, unless tensors still hold it.
+    """
+
+    def __init__(self, hold: Hold, first: int, events: Events, schemas: Mapping[str, Schema], shapes: Shapes) -> None:
+        self._hold = hold
+        self.first = first
+        self.events = events
+        self._schemas, self._shapes = schemas, shapes
+
+    def _share_hold(self) -> Hold:
+        if self._hold.pointer is None:
+            raise ExpiredError(f"the batch of {len(self)} events from {self.first} on was released")
+        return self._hold.share()
+
+    def _names(self) -> list[str]:
+        return list(self._shapes)
+
+    def _find(self, name: str) -> DeviceCollection:
+        self._share_hold()
+        return _on_device(self, name, self._schemas, len(self), self._shapes[name])
+
+    def release(self) -> None:
+        """Gives the memory back. A second call does nothing."""
+        self._hold.release()
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def __repr__(self) -> str:
+        state = ", released" if self._hold.pointer is None else ""
+        return f"<kept batch of {len(self)} events from {self.first} on{state}: {', '.join(self._names())}>"
+
+    def __enter__(self) -> KeptBatch:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+class Batch(OutputsByName, Holder):
     """Finished events, in input order, and the graph's outputs for them: `batch.tracks`, `batch["fit.end_states"]`.
 
     Arrays are read-only views of the library's memory, valid until the loop asks for the next batch; after that the
     batch raises ExpiredError. An array that is kept longer shows later events, never freed memory; copy() makes a
     permanent array. first: index in the run of the batch's first event. Totals belong to the run, not to batches.
+    With keep="device" outputs are DeviceCollections, and keep() makes the batch stay.
     """
 
-    def __init__(self, address: int, first: int, schemas: Mapping[str, Schema], owner: object) -> None:
+    def __init__(
+        self,
+        address: int,
+        first: int,
+        schemas: Mapping[str, Schema],
+        owner: object,
+        hold: Callable[[], Hold] | None = None,
+    ) -> None:
         from_c = _abi.struct_at(_abi.Batch, address)
         self.first = first
         self.event_count: int = from_c.event_count
@@ -169,6 +232,9 @@ class Batch(OutputsByName):
         self._found: dict[str, Output] = {}
         self._events: Events | None = None
         self._handed_out: list[tuple[str, weakref.ref[Memory]]] = []
+        self._make_hold = hold  # keep="device"
+        self._hold: Hold | None = None
+        self._holding = threading.Lock()  # a tensor may be made in another thread while the loop goes on
 
     @property
     def events(self) -> Events:
@@ -197,7 +263,9 @@ class Batch(OutputsByName):
         self._must_be_valid()
         if name not in self._found:
             schema = self._schemas[name]
-            if schema.is_event_list:
+            if self._make_hold:
+                self._found[name] = _on_device(self, name, self._schemas, self.event_count, self._shapes(name))
+            elif schema.is_event_list:
                 self._found[name] = EventList(schema, self.event_count, lambda: self._numbers(name))
             else:
                 self._found[name] = Collection(
@@ -208,11 +276,53 @@ class Batch(OutputsByName):
                 )
         return self._found[name]
 
+    def keep(self) -> KeptBatch:
+        """Keeps the batch in memory after the loop has asked for the next one, until it is released. Each slot has memory
+        for two kept batches; with all of it in use the next batch is a RunError that names them. StateError without
+        keep="device".
+        """
+        if self._make_hold is None:
+            raise StateError('batches are kept by runs with keep="device"; copy() and arrays() make copies')
+        hold = self._share_hold()
+        shapes = {name: self._shapes(name) for name in self._fields}
+        return KeptBatch(hold, self.first, Events(self.events.records.copy()), self._schemas, shapes)
+
+    def _share_hold(self) -> Hold:
+        with self._holding:
+            self._must_be_valid()
+            assert self._make_hold
+            if self._hold is None:
+                self._hold = self._make_hold()
+            return self._hold.share()
+
+    def _shapes(self, output: str) -> dict[str, Shape]:
+        """The shapes of the fields on the device, from their first entry on; by the offsets in host memory."""
+        schema = self._schemas[output]
+        items = self._last(output, schema.only("boundary"), self.event_count)
+        shapes: dict[str, Shape] = {}
+        for name, field in schema.fields.items():
+            count = {"slice": 1, "event": self.event_count, "boundary": self.event_count + 1, "item": items}.get(field.per)
+            if schema.is_event_list and field.per != "slice":
+                count = int(self._column(output, "count", 0, 1)[0])
+            elif field.per == "item boundary":
+                count = items + 1
+            elif field.per == "subitem":
+                count = self._last(output, schema.only("item boundary", field.group), items)
+            assert count is not None
+            shapes[name] = (count, *field.shape)
+        return shapes
+
+    def _last(self, output: str, offsets: str | None, entries: int) -> int:
+        return int(self._column(output, offsets, entries, 1)[0]) if offsets else 0
+
     def _must_be_valid(self) -> None:
         if self._owner is None:
+            advice = "take copies while the loop is at it, or arrays() for a whole run"
+            if self._make_hold:
+                advice = "keep it with keep() while the loop is at it"
             raise ExpiredError(
-                f"this batch is over{', since its run was closed' if self._was_closed else ''}: its memory is in use for others; take copies while the loop is at it, or arrays() "
-                "for a whole run"
+                f"this batch is over{', since its run was closed' if self._was_closed else ''}: its memory is in use for"
+                f" others; {advice}"
             )
 
     def _view(self, what: str, address: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
@@ -286,14 +396,18 @@ class Batch(OutputsByName):
     def _forget(self) -> None:
         """Drops the arrays that the batch has cached; they are made again on demand."""
         for output in self._found.values():
-            output.forget()
+            if not isinstance(output, DeviceCollection):
+                output.forget()
         self._found.clear()
         self._events = None
 
     def _expire(self, was_closed: bool) -> None:
         """Makes the batch invalid: its memory is reused. was_closed: the run was closed while the loop had the batch.
         """
-        self._owner, self._was_closed = None, was_closed
+        with self._holding:
+            self._owner, self._was_closed = None, was_closed
+            if self._hold is not None:
+                self._hold.release()
         self._forget()
 
     def _still_there(self) -> list[str]:

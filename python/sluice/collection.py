@@ -405,9 +405,11 @@ class Memory:
 
     __slots__ = ("__array_interface__", "owner", "__weakref__")
 
-    def __init__(self, address: int, dtype: np.dtype[Any], shape: tuple[int, ...], owner: object) -> None:
+    def __init__(
+        self, address: int, dtype: np.dtype[Any], shape: tuple[int, ...], owner: object, is_read_only: bool = True
+    ) -> None:
         self.__array_interface__ = {
-            "data": (address, True),  # read-only
+            "data": (address, is_read_only),
             "typestr": dtype.str,
             "descr": dtype.descr,
             "shape": shape,

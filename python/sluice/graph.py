@@ -414,6 +414,7 @@ class Graph:
         checkpoint: str | os.PathLike[str] | None = None,
         resume: bool = False,
         digest: bool = False,
+        keep: str | None = None,
         serve: Serve | None = None,
         progress: bool | Progress | None = None,
         warn: bool = True,
@@ -436,7 +437,8 @@ class Graph:
         (None: 80 % of a GPU's free memory). `device` and these five affect only speed and memory: none of them
         changes a result. output: the file of a sink that writes one, or "zmq:ENDPOINT". rotate: when sinks begin new
         files, as of `--rotate`: "1GiB,10min,run"; output is a pattern then. checkpoint, resume: as
-        of `--checkpoint` and `--resume`. digest: compute digests for the summary. serve: a page in the browser; see
+        of `--checkpoint` and `--resume`. digest: compute digests for the summary. keep: "device": outputs stay in the
+        memory of the device, as DeviceArrays, and batches can be kept; see Batch.keep(). serve: a page in the browser; see
         Serve.
         progress: True for a tqdm bar, or a function that gets events, done, total (0: unknown) and seconds a few times
         per second, in a thread of the run. warn: issue messages as Python warnings; False: only in diagnostics. Paths
@@ -477,6 +479,7 @@ class Graph:
             checkpoint_path=None if checkpoint is None else from_here(checkpoint),
             resume=_arguments.flag("resume", resume),
             digest=_arguments.flag("digest", digest),
+            keep=_abi.keep(keep),
             serve=_arguments.instance("serve", serve, Serve),
             command_line=getattr(sys, "orig_argv", [sys.executable, *sys.argv]),
         )
@@ -521,5 +524,7 @@ class Graph:
         return Feed(self.run(source=Pushed(on_release, arrays), **options))
 
     def arrays(self, files: Paths | None = None, **options: Any) -> Arrays:
-        """All events of a run at once, copied; takes the arguments of run(). The results must fit into memory."""
+        """All events of a run at once, copied; takes the arguments of run() except keep. The results must fit into memory."""
+        if options.get("keep") is not None:
+            raise TypeError('arrays() copies all results to host memory: use run(keep="device")')
         return Arrays(self.run(files, **options))

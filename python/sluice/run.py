@@ -93,7 +93,7 @@ class Run(Iterator[Batch]):
         shown: Progress | None = None
         if progress is not None and progress is not False:
             shown = Bar() if progress is True else progress
-        self._exchange = exchange = Exchange(shown, checks)
+        self._exchange = exchange = Exchange(shown, checks, settings.keep)
         self._n = settings.events
         self._source = None if isinstance(source, Pushed) else source.inputs if isinstance(source, Given) else source
         self._queue = queue = None if source is None else queue_of(source, entries_max, exchange)

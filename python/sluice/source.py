@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _abi
+from ._foreign import host_array
 from .collection import Array
 
 BLOCK = np.dtype(_abi.FeedBlock)
@@ -169,8 +170,10 @@ class Inputs:
     the offsets, else the length of the first array). number: event number of the first event; the others follow (None:
     the events of the run are counted from 0).
     Arrays have the types of the fields; those of offsets may be any integers. The memory of arrays that are in one piece
-    is not copied and must not change before all events are in slices. TypeError and ValueError for arrays that cannot
-    be given; wrong names, types and lengths end the run with an error.
+    is not copied and must not change before all events are in slices. Arrays of other libraries (__dlpack__,
+    __cuda_array_interface__) are not copied either if they are in host memory. Arrays on a GPU are copied to host memory
+    at once, after all work on the GPU is done; copied_bytes is their size. TypeError and ValueError for arrays that cannot be
+    given; wrong names, types and lengths end the run with an error.
     """
 
     def __init__(
@@ -186,10 +189,14 @@ class Inputs:
         if not isinstance(ports, Mapping):
             raise TypeError(f"inputs are a mapping of ports to arrays, not {type(ports).__name__}")
         fields: list[tuple[str, str, Array]] = []
+        self.copied_bytes = 0  # from the memory of GPUs
         for port, given in ports.items():
             by_field = given if isinstance(given, Mapping) else {"": given}
-            fields += [(port, field, _values(f"{port}.{field}" if field else port, field, of))
-                       for field, of in by_field.items()]
+            for field, of in by_field.items():
+                name = f"{port}.{field}" if field else port
+                array, copied_bytes = host_array(name, of)
+                self.copied_bytes += copied_bytes
+                fields.append((port, field, _values(name, field, array)))
         if not fields:
             raise ValueError("inputs without an array")
         lengths = [len(values) - 1 for _, field, values in fields if field == "offsets"]

@@ -63,6 +63,9 @@ struct sl_pack {
   void *output;                          /* host memory, writable by the device */
   uint64_t output_bytes;                 /* its size */
   uint64_t errors_offset, fields_offset; /* in the output */
+  /* NULL, or the address of a pointer in host memory, which the device reads when it packs: the fields then go to this
+   * memory of the device, of output_bytes bytes, at offsets that begin at 0. */
+  void *const *target;
 };
 
 struct sl_backend {
@@ -74,6 +77,7 @@ struct sl_backend {
   uint32_t block_threads;            /* block size of all nodes; 0: the node's own */
   uint32_t slices_in_flight;         /* slices that a slot overlaps, 1 or 2; `slice_index` below is less than this */
   uint32_t is_device;   /* 1: own memory: inputs are uploaded and outputs packed; 0: the functions marked D are NULL */
+  uint32_t memory_kind; /* SL_MEMORY_... (sluice/kept.h) of `allocate`; 0: host memory */
   uint32_t no_families; /* 1: families bring no advantage, so nodes run one by one */
   int (*open)(uint32_t index, struct sl_device **device, char *reason, size_t reason_size);
   uint32_t (*count)(void); /* number of devices; NULL: one */
@@ -103,6 +107,8 @@ struct sl_backend {
   const char *(*error)(struct sl_device *device); /* text of the first failure */
   /* Describes the device for the summary: "NVIDIA H200", "seed 1, warps of 32". NULL: no description. */
   void (*describe)(struct sl_device *device, char *text, size_t size);
+  /* Finds the device that has allocated the memory, by this or another library. SL_EDEVICE: none. NULL: not known. */
+  int (*device_of)(const void *memory, uint32_t *index);
   /* Returns the NUMA node of the host's memory near the device; negative: all nodes, or unknown. NULL: unknown. */
   int (*numa_node)(struct sl_device *device);
   /* Reads the energy in joules that the device has used since some earlier time. SL_EDEVICE with the reason. NULL: the
@@ -146,6 +152,8 @@ struct sl_backend {
   int (*note)(struct sl_stream *stream, uint8_t *byte, uint8_t value);
   uint64_t (*waits)(void);                 /* D: number of waits of the calling thread so far */
   int (*settle)(struct sl_stream *stream); /* D: blocks the host until all kernels are done */
+  /* D: blocks the host until all work on the device is done, also that of the program that runs the session. */
+  int (*settle_device)(struct sl_device *device);
   /* D: `mark` records a timestamp among the kernels or copies (SL_MARK_...), for --profile and --trace; any index.
    * `marked_us` returns the time between two marks, after a wait. */
   int (*mark)(struct sl_stream *stream, uint32_t index, uint32_t among);

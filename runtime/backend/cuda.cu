@@ -13,6 +13,8 @@
 #include "backend/gpu_energy.h"
 #include "backend/gpu_kernels.h"
 
+#include <sluice/kept.h>
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +31,8 @@ enum {
 
 struct sl_device {
   int index;
-  pthread_mutex_t lock; /* for `error`, which the first failure in any slot sets */
+  pthread_mutex_t lock;      /* for `error`, which the first failure in any slot sets */
+  pthread_mutex_t capturing; /* held during a capture: the device must not be waited for meanwhile */
   char error[256];
 };
 
@@ -91,6 +94,7 @@ static uint32_t gpu_count(void) {
 
 static void gpu_close(struct sl_device *device) {
   pthread_mutex_destroy(&device->lock);
+  pthread_mutex_destroy(&device->capturing);
   free(device);
 }
 
@@ -110,6 +114,7 @@ static int gpu_open(uint32_t index, struct sl_device **device, char *reason, siz
   if (!d) return SL_ENOMEM;
   d->index = (int)index;
   pthread_mutex_init(&d->lock, NULL);
+  pthread_mutex_init(&d->capturing, NULL);
   if (CHECK(d, GPU(SetDevice)(d->index)) < 0 || CHECK(d, GPU(Free)(NULL)) < 0) {
     snprintf(reason, reason_size, "%s", d->error);
     gpu_close(d);
@@ -173,6 +178,14 @@ static int gpu_upload_now(struct sl_device *device, void *to, const void *from, 
 
 static int gpu_download_now(struct sl_device *device, void *to, const void *from, uint64_t bytes) {
   return copy_now(device, to, from, bytes, GPU(MemcpyDeviceToHost));
+}
+
+static int gpu_device_of(const void *memory, uint32_t *index) {
+  POINTER_ATTRIBUTES attributes;
+  if (GPU(PointerGetAttributes)(&attributes, memory) != GPU(Success)) return SL_EDEVICE;
+  if (attributes.type != GPU(MemoryTypeDevice) && attributes.type != GPU(MemoryTypeManaged)) return SL_EDEVICE;
+  *index = (uint32_t)attributes.device;
+  return SL_OK;
 }
 
 static const char *gpu_error(struct sl_device *device) { return device->error[0] ? device->error : "unknown reason"; }
@@ -324,13 +337,18 @@ static int gpu_uploaded(struct sl_stream *stream, uint32_t slice_index) {
 
 static int gpu_capture_begin(struct sl_stream *stream) {
   gpu(stream)->is_joined = 1;
-  return CHECK(stream->device, GPU(StreamBeginCapture)(gpu(stream)->kernels, GPU(StreamCaptureModeThreadLocal)));
+  pthread_mutex_lock(&stream->device->capturing);
+  const int status =
+      CHECK(stream->device, GPU(StreamBeginCapture)(gpu(stream)->kernels, GPU(StreamCaptureModeThreadLocal)));
+  if (status < 0) pthread_mutex_unlock(&stream->device->capturing);
+  return status;
 }
 
 static int gpu_capture_end(struct sl_stream *stream, uint32_t slice_index) {
   struct gpu_stream *s = gpu(stream);
   GPU(Graph_t) graph = NULL;
   int status = CHECK(stream->device, GPU(StreamEndCapture)(s->kernels, &graph));
+  pthread_mutex_unlock(&stream->device->capturing);
   if (s->graph[slice_index]) (void)GPU(GraphExecDestroy)(s->graph[slice_index]);
   s->graph[slice_index] = NULL;
 #if defined(SL_TARGET_HIP)
@@ -364,6 +382,15 @@ static int gpu_note(struct sl_stream *stream, uint8_t *byte, uint8_t value) {
 static int gpu_settle(struct sl_stream *stream) {
   waits++;
   return CHECK(stream->device, GPU(StreamSynchronize)(gpu(stream)->kernels));
+}
+
+static int gpu_settle_device(struct sl_device *device) {
+  waits++;
+  (void)GPU(SetDevice)(device->index);
+  pthread_mutex_lock(&device->capturing);
+  const int status = CHECK(device, GPU(DeviceSynchronize)());
+  pthread_mutex_unlock(&device->capturing);
+  return status;
 }
 
 static int gpu_mark(struct sl_stream *stream, uint32_t index, uint32_t among) {
@@ -449,6 +476,7 @@ TABLE struct sl_backend sluice_backend = {
     .block_threads = 0,
     .slices_in_flight = SLICES_IN_FLIGHT,
     .is_device = 1,
+    .memory_kind = GPU_MEMORY,
     .open = gpu_open,
     .count = gpu_count,
     .close = gpu_close,
@@ -466,6 +494,7 @@ TABLE struct sl_backend sluice_backend = {
     .stream_close = gpu_stream_close,
     .error = gpu_error,
     .describe = gpu_describe,
+    .device_of = gpu_device_of,
     .numa_node = gpu_numa_node,
 #if !defined(SL_TARGET_HIP)
     .energy = gpu_energy,
@@ -494,6 +523,7 @@ TABLE struct sl_backend sluice_backend = {
     .note = gpu_note,
     .waits = gpu_waits,
     .settle = gpu_settle,
+    .settle_device = gpu_settle_device,
     .mark = gpu_mark,
     .marked_us = gpu_marked_us,
 };

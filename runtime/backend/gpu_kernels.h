@@ -254,7 +254,8 @@ static __global__ void pack_results(const struct sl_pack p) {
   const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
   const uint64_t step = 16ull * gridDim.x * blockDim.x;
   uint64_t *header_offsets = (uint64_t *)((struct sl_pack_header *)p.output + 1);
-  uint64_t begin = p.fields_offset;
+  char *output = (char *)(p.target ? *p.target : p.output);
+  uint64_t begin = p.target ? 0 : p.fields_offset;
   for (uint32_t first = 0; first < p.field_count; first += PACK_FIELDS) {
     const uint32_t count = p.field_count - first < PACK_FIELDS ? p.field_count - first : PACK_FIELDS;
     const struct sl_pack_field *fields = p.fields + first;
@@ -269,7 +270,7 @@ static __global__ void pack_results(const struct sl_pack p) {
       const uint32_t f = ends_up_to(ends, count, byte);
       const uint64_t field_begin = ends[f] - round_up(sizes[f]);
       if (ends[f] > p.output_bytes) break;
-      copy_word((char *)p.output + field_begin, fields[f].source, byte - field_begin, sizes[f]);
+      copy_word(output + field_begin, fields[f].source, byte - field_begin, sizes[f]);
     }
     begin += all;
     __syncthreads(); /* before the next sizes are written */

@@ -4,27 +4,31 @@
 
 #if defined(SL_TARGET_HIP)
 #include <hip/hip_runtime.h>
-#define GPU(name)         hip##name
-#define GPU_HOST_ALLOC    hipHostMalloc
-#define GPU_HOST_FREE     hipHostFree
-#define GPU_HOST_PORTABLE hipHostMallocPortable
-#define GPU_TARGET        "hip"
-#define DEVICE_PROPERTIES hipDeviceProp_t
-#define PROCESSORS_OF     hipDeviceAttributeMultiprocessorCount
-#define THREADS_OF        hipDeviceAttributeMaxThreadsPerMultiProcessor
-#define SHARED_BYTES_OF   hipDeviceAttributeMaxSharedMemoryPerBlock
+#define GPU(name)          hip##name
+#define GPU_HOST_ALLOC     hipHostMalloc
+#define GPU_HOST_FREE      hipHostFree
+#define GPU_HOST_PORTABLE  hipHostMallocPortable
+#define GPU_TARGET         "hip"
+#define GPU_MEMORY         SL_MEMORY_ROCM
+#define DEVICE_PROPERTIES  hipDeviceProp_t
+#define POINTER_ATTRIBUTES hipPointerAttribute_t
+#define PROCESSORS_OF      hipDeviceAttributeMultiprocessorCount
+#define THREADS_OF         hipDeviceAttributeMaxThreadsPerMultiProcessor
+#define SHARED_BYTES_OF    hipDeviceAttributeMaxSharedMemoryPerBlock
 #else
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
-#define GPU(name)         cuda##name
-#define GPU_HOST_ALLOC    cudaHostAlloc
-#define GPU_HOST_FREE     cudaFreeHost
-#define GPU_HOST_PORTABLE cudaHostAllocPortable
-#define GPU_TARGET        "cuda"
-#define DEVICE_PROPERTIES cudaDeviceProp
-#define PROCESSORS_OF     cudaDevAttrMultiProcessorCount
-#define THREADS_OF        cudaDevAttrMaxThreadsPerMultiProcessor
-#define SHARED_BYTES_OF   cudaDevAttrMaxSharedMemoryPerBlockOptin
+#define GPU(name)          cuda##name
+#define GPU_HOST_ALLOC     cudaHostAlloc
+#define GPU_HOST_FREE      cudaFreeHost
+#define GPU_HOST_PORTABLE  cudaHostAllocPortable
+#define GPU_TARGET         "cuda"
+#define GPU_MEMORY         SL_MEMORY_CUDA
+#define DEVICE_PROPERTIES  cudaDeviceProp
+#define POINTER_ATTRIBUTES cudaPointerAttributes
+#define PROCESSORS_OF      cudaDevAttrMultiProcessorCount
+#define THREADS_OF         cudaDevAttrMaxThreadsPerMultiProcessor
+#define SHARED_BYTES_OF    cudaDevAttrMaxSharedMemoryPerBlockOptin
 #endif
 
 #endif

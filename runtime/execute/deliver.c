@@ -7,6 +7,7 @@
 #include "execute/delivery.h"
 #include "execute/observer.h"
 #include "execute/overflow_history.h"
+#include "execute/pack/kept.h"
 #include "execute/replan.h"
 #include "input/feed.h"
 #include "input/follow.h"
@@ -94,8 +95,10 @@ static int deliver(struct sl_slot *slot, uint32_t slice_index, uint32_t first, u
     if (slot->errors_seen[e]) status = sl_event_truncation_add(d, s, &input->events[first + e], slot->errors_seen[e]);
   sl_bind_sinks(slot, input, first, empty);
   gather_views(slot, input, first, empty);
+  if (status == SL_OK) status = sl_kept_begin(slot, slice_index, &batch, empty);
   const uint64_t begin = sl_now_ns();
   SL_NOTIFY_STATUS(status, slot->observers, deliver, slot, &batch, empty);
+  sl_kept_end(slot, slice_index);
   sl_span_end(slot, "deliver", begin, "events", count);
   if (status != SL_OK) return status;
   sl_overflow_delivered(slot->history, input, first, empty ? NULL : slot->used_seen);

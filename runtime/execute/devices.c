@@ -69,6 +69,7 @@ static int open_one(struct sl_setup *s, uint32_t number, char *reason, size_t re
   const int status = s->backend->open(number, &state->device, reason, reason_size);
   if (status < 0) return status;
   snprintf(state->name, sizeof state->name, "%s:%u", s->backend->target, number);
+  state->number = number;
   state->index = s->device_count++;
   state->node = s->backend->numa_node ? s->backend->numa_node(state->device) : -1;
   return SL_OK;

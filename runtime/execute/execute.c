@@ -16,7 +16,8 @@
 #include "execute/observer.h"
 #include "execute/order.h"
 #include "execute/overflow_history.h"
-#include "execute/pack.h"
+#include "execute/pack/kept.h"
+#include "execute/pack/pack.h"
 #include "execute/streams.h"
 
 #include <stdio.h>
@@ -307,7 +308,9 @@ int sl_execute_start(struct sl_slot *slot, uint32_t k) {
   slice->started = 0;
   slot->slices++;
   if (!s->backend->is_device || slice->input->event_count == 0) return SL_OK;
-  int status = slice->captured ? SL_OK : capture(slot, k);
+  int status = sl_kept_prepare(slot, k);
+  if (status < 0) return device_failed(slot, status, "memory that the program has used could not be taken");
+  status = slice->captured ? SL_OK : capture(slot, k);
   if (status < 0) return status;
   SL_NOTIFY_STATUS(status, slot->observers, slice_begin, slot);
   if (status < 0) return device_failed(slot, SL_EDEVICE, "the clock of the trace could not be set");
@@ -338,6 +341,7 @@ static int enqueue_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
   struct sl_setup *s = slot->setup;
   struct sl_slice *slice = &slot->slices_in_flight[k];
   int status = s->backend->settle(slot->stream);
+  if (status == SL_OK) status = sl_kept_prepare(slot, k);
   if (status == SL_OK) status = point(slot, k, first);
   if (status == SL_OK) status = s->backend->upload_now(slot->device, slice->device_event_count, &count, sizeof count);
   const uint64_t waits = s->backend->waits();
@@ -452,7 +456,7 @@ static struct sl_overflow overflow_of(const struct sl_slot *slot, uint32_t count
 /* The packed results of a part that did not fit into the output. */
 static struct sl_overflow overflow_of_results(const struct sl_slot *slot, uint32_t count) {
   return (struct sl_overflow){slot->layout->plan, count, slot->layout->used_count, slot->results_bytes,
-                              slot->pack.output_bytes};
+                              slot->results_room};
 }
 
 /* Marks the refused events and returns their number. `alone`: the error of the only event of the part if no kernel
@@ -500,7 +504,8 @@ static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
     const struct sl_overflow of_bound = overflow_of(slot, count, &overflow);
     return retry_in_parts(slot, k, first, &of_bound);
   }
-  if (slot->results_bytes > slot->pack.output_bytes && count > 1) { /* the results of one event always fit */
+  if (!overflows && sl_kept_pack(slot, k, first, count) < 0) return SL_ENOMEM;
+  if (slot->results_bytes > slot->results_room && count > 1) { /* the results of one event always fit */
     const struct sl_overflow of_results = overflow_of_results(slot, count);
     return retry_in_parts(slot, k, first, &of_results);
   }

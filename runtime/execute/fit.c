@@ -10,7 +10,8 @@
 
 #include "base/memory.h"
 #include "execute/memory_check.h"
-#include "execute/pack.h"
+#include "execute/pack/kept.h"
+#include "execute/pack/pack.h"
 #include "execute/source.h"
 
 #include <sluice/text.h>
@@ -56,6 +57,7 @@ static struct need need_of_run(const struct sl_setup *s, const struct rooms *roo
   need.host += slots * rooms->host.thread_bytes; /* of slots except the first, and one of the program, for signals */
   need.host += (s->source_threads - 1) * (rooms->host.thread_bytes + SOURCE_THREAD_BYTES);
   if (s->repeat > 1) need.host += s->layout->input_bytes; /* at least one kept slice */
+  *(s->backend->is_device ? &need.device : &need.host) += sl_kept_bytes(s, slots);
   return need;
 }
 

@@ -13,6 +13,7 @@
 
 struct sl_conditions;
 struct sl_files;
+struct sl_keep;
 struct sl_memory_check;
 
 enum { SL_DEVICES_MAX = 32 };
@@ -20,6 +21,7 @@ enum { SL_DEVICES_MAX = 32 };
 /* A device of the run: one of those named by --device, all of one backend. */
 struct sl_device_state {
   struct sl_device *device;       /* device of the backend */
+  uint32_t number;                /* 1 in "cuda:1" */
   uint32_t index;                 /* index in sl_setup.devices */
   int node;                       /* NUMA node of the device; negative: unknown or any */
   char name[32];                  /* "cuda:1" */
@@ -75,6 +77,7 @@ struct sl_setup {
   uint8_t *source_fields;                     /* fields that the source fills in all configurations (layout.h); NULL:
                                                * fields that the graph reads */
   struct sl_graph *source_graph;              /* owner of the texts in `source_args` if the configuration has changed */
+  struct sl_keep *keep;                       /* options.keep_device: blocks of memory for batches; NULL: not set */
   unsigned char *zeros;                       /* the fields of an event with an error */
   struct sl_workers *workers;                 /* threads that share the work of the source */
   uint32_t is_short_reported;                 /* missing worker threads were reported */

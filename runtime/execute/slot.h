@@ -6,6 +6,7 @@
 #include "execute/setup.h"
 
 struct sl_delivery;
+struct sl_kept_batch;
 struct sl_observers;
 struct sl_order;
 struct sl_overflow_history;
@@ -49,6 +50,20 @@ struct sl_clear {
   uint64_t bytes_max; /* size of the largest range */
 };
 
+/* Results that the last kernels of a slice pack: for the host, and for a program that may keep them on the device. */
+enum { SL_PACKING_HOST, SL_PACKING_KEPT, SL_PACKINGS };
+struct sl_packing {
+  struct sl_pack pack;
+  int32_t *storage;             /* per field of `pack` */
+  struct sl_pack_field *fields; /* copy of the host */
+};
+/* Memory of a packing of a slice: the output for the host (of kept results only the header), and the descriptions of
+ * the fields on the device. */
+struct sl_packed {
+  void *output;
+  struct sl_pack_field *fields;
+};
+
 /* A slice in flight: its input, kernel arguments and results. The memory is reused for later slices. */
 struct sl_slice {
   struct sl_input own_input; /* unless slices are kept */
@@ -62,11 +77,12 @@ struct sl_slice {
   struct sl_patch *patches; /* pointers into the input */
   uint32_t patch_count;
   struct sl_tables tables;
-  void *output;                      /* packed results, in host memory */
-  struct sl_pack_field *pack_fields; /* on the device */
-  int started;                       /* the whole slice was enqueued */
-  int captured;                      /* its kernels were captured, for the layout of the slot */
-  int has_run;                       /* its kernels have run once */
+  struct sl_packed packed[SL_PACKINGS];
+  struct sl_kept_batch *block; /* receives the results that a program may keep; NULL: taken before the next part */
+  void **target;               /* devices: its address, in host memory that the device reads */
+  int started;                 /* the whole slice was enqueued */
+  int captured;                /* its kernels were captured, for the layout of the slot */
+  int has_run;                 /* its kernels have run once */
 };
 
 struct sl_slot {
@@ -105,9 +121,8 @@ struct sl_slot {
   struct sl_range *clear_ranges, *device_clear_ranges;
   struct sl_stream **streams; /* per branch */
   struct sl_stream *stream;   /* stream of branch 0, which also copies and packs */
-  struct sl_pack pack;
-  int32_t *pack_storage;             /* per pack field */
-  struct sl_pack_field *pack_fields; /* copy of the host */
+  struct sl_packing packings[SL_PACKINGS];
+  void **kept;          /* pointer of each storage that a program may keep, in the block of the last part that ran */
   uint8_t *running;     /* devices: per branch two bytes in host memory, lower byte first: 1 + index of the running
                            step, 0: unknown */
   uint32_t event_count; /* host: number of events of the running part, and the first of them */
@@ -117,8 +132,8 @@ struct sl_slot {
   const uint64_t *errors_seen; /* host copies, for the last part that ran */
   const uint32_t *used_seen;
   uint32_t refused_seen;
-  uint64_t results_bytes; /* devices: size of the packed results of the last part that ran */
-  uint32_t *used_max;     /* maximum of each used word over delivered parts */
+  uint64_t results_bytes, results_room; /* size of the packed results of the last part that ran, and of their memory */
+  uint32_t *used_max;                   /* maximum of each used word over delivered parts */
 
   uint64_t graph_events; /* events that went through the graph */
   uint64_t retries, slices, bytes_up, bytes_down;

@@ -5,7 +5,8 @@
 #include "execute/devices.h"
 #include "execute/family.h"
 #include "execute/memory_check.h"
-#include "execute/pack.h"
+#include "execute/pack/kept.h"
+#include "execute/pack/pack.h"
 #include "execute/streams.h"
 
 #include <stdlib.h>
@@ -141,9 +142,9 @@ int sl_slot_open(struct sl_setup *s, const struct sl_slot_parts *parts, struct s
   if (status == SL_OK && s->backend->is_device) {
     slot->running = sl_host_allocate(s, slot->device_state, 2 * s->layout->branch_count);
     if (slot->running) memset(slot->running, 0, 2 * s->layout->branch_count);
-    status = slot->running ? sl_pack_open(slot) : SL_ENOMEM;
+    if (!slot->running) status = SL_ENOMEM;
   }
-  return status;
+  return status == SL_OK ? sl_pack_open(slot) : status;
 }
 
 int sl_slot_adopt(struct sl_slot *slot, const struct sl_layout *layout) {
@@ -159,6 +160,7 @@ int sl_slot_adopt(struct sl_slot *slot, const struct sl_layout *layout) {
 
 void sl_slot_release_device(struct sl_slot *slot) {
   const struct sl_backend *backend = slot->setup->backend;
+  sl_kept_leave(slot);
   if (!backend->is_device || slot->setup->memory_check) return;
   if (slot->region)
     backend->arena_close(slot->region);
@@ -171,7 +173,8 @@ void sl_slot_release_device(struct sl_slot *slot) {
 void sl_slot_close(struct sl_slot *slot) {
   struct sl_setup *s = slot->setup;
   if (!s) return;
-  if (s->backend->is_device) sl_pack_close(slot);
+  sl_kept_leave(slot);
+  sl_pack_close(slot);
   if (slot->running) s->backend->release_host(slot->device, slot->running, 2 * s->layout->branch_count);
   sl_clears_close(slot);
   for (uint32_t k = 0; k < s->backend->slices_in_flight; k++) {

@@ -1,6 +1,7 @@
 /* parts.c: the parts of a session that belong to one configuration: opened with the session and, when the configuration
  * changes, closed and opened again (reload.c).
  */
+#include "execute/pack/kept.h"
 #include "execute/slots.h"
 #include "session/session.h"
 
@@ -62,6 +63,8 @@ int sl_parts_open_slots(struct sl_session *sn) {
   const struct sl_slot_parts parts = {&sn->order, &sn->delivery, &sn->history, &sn->replan, &sn->observers};
   sn->slots = calloc(s->slot_count, sizeof *sn->slots);
   if (!sn->slots) return SL_ENOMEM;
+  const int kept = sl_kept_open(s);
+  if (kept < 0) return kept;
   for (uint32_t i = 0; i < s->slot_count; i++) {
     const int status = sl_slot_open(s, &parts, &sn->slots[i], i);
     if (status == SL_ENOMEM)

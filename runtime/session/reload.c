@@ -110,6 +110,7 @@ static struct sl_candidate *new_candidate(const struct sl_session *sn, struct sl
                                .replan = s->replan,
                                .arena_bytes_max = s->arena_bytes_max,
                                .memory_check = s->memory_check,
+                               .keep = s->keep,
                                .output_calls = s->output_calls,
                                .files = &c->files,
                                .record_calls = s->record_calls,

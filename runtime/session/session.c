@@ -12,6 +12,7 @@
 #include "execute/slots.h"
 #include "input/feed.h"
 #include "input/follow.h"
+#include "keep/keep.h"
 #include "observe/checks.h"
 #include "records/records.h"
 #include "results/leftovers.h"
@@ -213,7 +214,7 @@ void sl_session_close(struct sl_session *sn) {
   sl_graph_free(s->source_graph);
   sl_reload_texts_free(&sn->reload.texts);
   sl_registry_close(&s->registry);
-  sl_devices_close(s);
+  if (!sl_keep_close(s->keep)) sl_devices_close(s); /* else the last kept batch closes them */
   pthread_mutex_destroy(&sn->reading.lock);
   pthread_mutex_destroy(&sn->order.lock);
   pthread_cond_destroy(&sn->order.changed);
@@ -237,6 +238,11 @@ void sl_session_close(struct sl_session *sn) {
 }
 
 /* ------------------------------------------------------------------------------------------------ what it shows */
+
+int sl_session_keep_batch(struct sl_session *sn, struct sl_kept_batch **kept) {
+  *kept = NULL;
+  return sn->setup.keep ? sl_keep_current(sn->setup.keep, kept) : SL_EINVAL;
+}
 
 void sl_session_stop(struct sl_session *sn) { atomic_store(&sn->order.stopped, SL_STOPPED); }
 

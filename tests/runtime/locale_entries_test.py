@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADERS = ("inputs.h", "planner.h", "sluice.h", "testing.h")
+HEADERS = ("inputs.h", "kept.h", "planner.h", "sluice.h", "testing.h")
 # Functions that neither format nor parse, directly or indirectly.
 PLAIN = set("""
     sl_diagnostics_count sl_diagnostics_errors sl_diagnostics_at sl_diagnostics_follow sl_diagnostics_free
@@ -14,7 +14,8 @@ PLAIN = set("""
     sl_feed_free sl_feed_give_event sl_feed_give_packet sl_feed_give_arrays sl_feed_end sl_feed_wait sl_follow_end sl_follow_free
     sl_options_default sl_trial_options_default sl_replay_options_default sl_drawing_options_default sl_session_stop sl_session_stop_by sl_session_summary
     sl_session_identity sl_session_writes_stdout sl_server_url sl_digest_join sl_digest_totals sl_index_parts sl_index_close
-    sl_allocation_summarize sl_allocation_close sl_version sl_commit sl_devices
+    sl_session_keep_batch sl_kept_batch_memory sl_kept_batch_retain sl_kept_batch_release sl_kept_batch_download sl_kept_batch_tensor
+    sl_tensor_delete sl_allocation_summarize sl_allocation_close sl_version sl_commit sl_devices
     sl_test_events sl_test_list sl_test_shared sl_test_messages sl_test_report sl_test_drawing""".split())
 
 

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADERS = ("inputs.h", "planner.h", "sluice.h", "testing.h")
+HEADERS = ("inputs.h", "kept.h", "planner.h", "sluice.h", "testing.h")
 LOCALES = {"C": ".", "de_DE": ",", "tr_TR": ","}
 NUMBER = re.compile(r"\d+(\.\d+)?([eE][-+]?\d+)?|\b[0-9a-f]{16}\b")
 faults = 0

@@ -17,6 +17,7 @@
 #define SLUICE_SLUICE_H
 
 #include <sluice/inputs.h>
+#include <sluice/kept.h>
 
 #include <stdio.h>
 
@@ -229,6 +230,8 @@ struct sl_options {
   struct sl_server *server; /* shows the run; for one session at a time. NULL: none */
   /* Explains events. Only on device "cpu", with one slot and without repeats; sinks are not called. NULL: none */
   const struct sl_explain *explain;
+  uint32_t keep_device; /* 1: batches can be kept on the device (sluice/kept.h) */
+  uint32_t reserved;
 };
 /* New memory plans, when budgets overflow or when much of the arena is unused. Results do not depend on them. */
 enum {

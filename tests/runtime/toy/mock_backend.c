@@ -9,7 +9,7 @@
  *   SLUICE_MOCK_WAITS=1: each combined list counts as a wait
  *   SLUICE_MOCK_MEMORY=BYTES[,BYTES...]: memory of all devices, or of each
  *   SLUICE_MOCK_LOG=FILE: appends a line per captured kernel or call, with the number of cleared ranges
- * sluice_mock_faults counts the calls that failed on request. */
+ * sluice_mock_faults counts the calls that failed on request, sluice_mock_settled the waits for a whole device. */
 #include "backend/backend.h"
 #include "layout/bind.h"
 #include "toy/mock_queue.h"
@@ -49,6 +49,8 @@ static uint32_t arrived_count; /* number of devices with has_arrived */
 
 __attribute__((visibility("default"))) extern atomic_uint sluice_mock_faults;
 atomic_uint sluice_mock_faults;
+__attribute__((visibility("default"))) extern atomic_uint sluice_mock_settled;
+atomic_uint sluice_mock_settled;
 
 static int is_hit(struct fault *f, const struct sl_device *device, const char *function) {
   if (f->device >= 0 && (uint32_t)f->device != device->index) return 0;
@@ -382,6 +384,11 @@ static int mock_wait(struct sl_stream *stream, uint32_t slice_index) {
   be_slow(stream->device);
   return fails(stream->device, "wait") ? SL_EDEVICE : done(stream, mock_queue_wait(stream, slice_index));
 }
+static int mock_settle_device(struct sl_device *device) {
+  waits++;
+  atomic_fetch_add(&sluice_mock_settled, 1);
+  return fails(device, "settle_device") ? SL_EDEVICE : SL_OK; /* the program has no streams on this device */
+}
 static int mock_settle(struct sl_stream *stream) {
   waits++;
   return fails(stream->device, "settle") ? SL_EDEVICE : done(stream, mock_queue_settle(stream));
@@ -406,11 +413,12 @@ static int pack_job(const void *args) {
   const struct sl_pack *p = args;
   struct sl_pack_header *header = p->output;
   uint64_t *offsets = (uint64_t *)(header + 1);
-  uint64_t next = p->fields_offset;
+  char *output = p->target ? *p->target : p->output;
+  uint64_t next = p->target ? 0 : p->fields_offset;
   for (uint32_t f = 0; f < p->field_count; f++) {
     const uint64_t bytes = packed_bytes(&p->fields[f], *p->event_count);
     offsets[f] = next;
-    if (next + bytes <= p->output_bytes) memcpy((char *)p->output + next, p->fields[f].source, bytes);
+    if (next + bytes <= p->output_bytes) memcpy(output + next, p->fields[f].source, bytes);
     next = sl_aligned(next + bytes, SL_PACK_ALIGNMENT);
   }
   memcpy(offsets + p->field_count, p->used, p->used_count * sizeof *p->used);
@@ -552,5 +560,6 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .note = mock_note,
                                           .waits = mock_waits,
                                           .settle = mock_settle,
+                                          .settle_device = mock_settle_device,
                                           .mark = mock_mark,
                                           .marked_us = mock_marked_us};
