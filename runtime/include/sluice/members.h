@@ -169,7 +169,7 @@
   .maximum = max_
 #define SL_TRAIT_REST_                                                              \
   .dimensions = {{SL_TERM_NONE, 0, 0, 0, NULL}}, .names = {NULL, NULL, NULL, 0, 0}, \
-  .axes = {{NULL, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL}}, .title = NULL, .items_of = NULL
+  .axes = {{NULL, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL}}, .title = NULL, .items_of = NULL, .vocabulary = NULL
 #define SL_TRAIT_OUT(port, ...) \
   { SL_TRAIT_MEMBER_(#port, "", SL_MEMBER_OUT, 0, 0, NULL, 0, 0, 0, 0), __VA_ARGS__, SL_TRAIT_REST_ }
 #define SL_TRAIT_BUDGET(name_, default_, min_, max_, doc_)                                                            \

@@ -79,6 +79,35 @@ struct sl_axis_members {
   const char *bins, *lower, *upper; /* properties: number of bins (u32), and limits (f64) in the unit of the field */
 };
 
+/* What expressions may use of the items of an output, besides its fields (docs/expressions.md): fields of the items
+ * that an index refers to, and functions. */
+struct sl_link {
+  const char *field; /* u32 per item: the index in the event of an item of the port; in every item a valid one */
+  const char *port;  /* input of the algorithm; NAME.FIELD is a field of its items */
+};
+struct sl_named_value {
+  const char *name;
+  float value;
+};
+struct sl_function {
+  const char *name;
+  const char *doc;
+  const char *parameters; /* names, separated by blanks */
+  /* The result, an expression of the parameters, and of fields and links of the output. NULL: the plugin that compiles
+   * the expression has an operation for the function. */
+  const char *text;
+  /* Arguments are literals, or one of these names; `arguments` names them in messages, "masses in MeV". */
+  const struct sl_named_value *values;
+  uint32_t value_count;
+  uint32_t reserved;
+  const char *arguments, *unit; /* unit: of the arguments and, without `text`, of the result */
+};
+struct sl_vocabulary {
+  const struct sl_link *links;
+  const struct sl_function *functions;
+  uint32_t link_count, function_count;
+};
+
 struct sl_member {
   const char *name;
   const char *doc;
@@ -109,6 +138,7 @@ struct sl_member {
   /* FIELD: another reference; this field has one value for each event, or for each item of that one. NULL: any field.
    * The runtime refuses a graph where the field has other items. */
   const char *items_of;
+  const struct sl_vocabulary *vocabulary; /* OUT: or NULL */
 };
 
 /* A field of any collection, named in the graph by `set: { member: NODE.FIELD }`; in all other respects an input. Its
@@ -238,7 +268,7 @@ struct sl_plugin {
   uint32_t former_count;
   const struct sl_former_name *former_names; /* optional */
 };
-SL_STATIC_ASSERT(sizeof(struct sl_member) == 856, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_member) == 864, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 72, "frozen by the ABI");

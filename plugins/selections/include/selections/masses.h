@@ -13,16 +13,20 @@
 #define D0_MASS       1864.83f
 
 /* Mass hypotheses of particles, with their names in graphs. */
-struct mass_hypothesis {
-  const char *name;
-  float mass;
-};
 #define MASS_HYPOTHESES(H) H(e, ELECTRON_MASS) H(mu, MUON_MASS) H(pi, PION_MASS) H(K, KAON_MASS) H(p, PROTON_MASS)
 
 #define MASS_HYPOTHESIS_(name, mass)      {#name, mass},
 #define MASS_HYPOTHESIS_NAME_(name, mass) #name " "
 #define MASS_HYPOTHESIS_NAMES             MASS_HYPOTHESES(MASS_HYPOTHESIS_NAME_)
-static const struct mass_hypothesis mass_hypotheses[] SL_UNUSED = {MASS_HYPOTHESES(MASS_HYPOTHESIS_)};
+static const struct sl_named_value mass_hypotheses[] SL_UNUSED = {MASS_HYPOTHESES(MASS_HYPOTHESIS_)};
+
+/* The function `mass` of expressions. */
+#define MASS_FUNCTION(text_)                                                                                  \
+  {                                                                                                           \
+    "mass", "mass of the pair if `first` has the mass one and `second` the mass other", "one other", text_,   \
+        mass_hypotheses, SL_COUNT_(mass_hypotheses), 0, "particles (e, mu, pi, K, p) or masses in MeV", "MeV" \
+  }
+static const struct sl_function mass_function SL_UNUSED = MASS_FUNCTION(NULL);
 
 /* E - p, computed as m^2 / (E + p) to avoid cancellation. p and m must not both be 0. */
 SL_MATH_FUNCTION float selections_energy_excess(float p, float m) { return m * m / (sqrtf(p * p + m * m) + p); }
