@@ -57,6 +57,7 @@ static struct sl_expression_search search_for(const struct sl_expression_compile
   struct sl_expression_search search;
   sl_expression_search_begin(&search, c->text + name->at, name->length);
   search.at = c->frame ? c->frame->at : name->at;
+  search.within = c->frame ? c->frame->function : NULL;
   return search;
 }
 

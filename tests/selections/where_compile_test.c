@@ -56,6 +56,20 @@ static void conditions_and_numbers_are_distinct_types(void **state) {
   expect_fault("has(leptons, 1) > 0", "^", "a comparison needs a number");
 }
 
+static void wrong_powers_are_reported(void **state) {
+  (void)state;
+  expect_fault("x^1 > 2", /*     */ "  ^", "`^` needs an integer from 2 to 9");
+  expect_fault("x^2.5 > 2", /*   */ "  ^", "`^` needs an integer from 2 to 9");
+  expect_fault("x^10 > 2", /*    */ "  ^", "`^` needs an integer from 2 to 9");
+  expect_fault("x^p > 2", /*     */ "  ^", "`^` needs an integer from 2 to 9");
+  expect_fault("(x > 1)^2 > 2", "^", "`^` needs a number");
+  expect_fault("x^2 > 1 mm", /*  */ "        ^", "`x^2` is in mm^2");
+  expect_fault("atan2(x, p) > 1", "         ^", "`x` is a length in mm, but `p` is an energy in MeV");
+  expect_fault("dphi(x, y) > 1", /**/ "     ^", "`dphi` needs a number without a unit");
+  assert_int_equal(compile("x^2 + y^2 > 4 mm^2 and 2^3 == 8"), SL_OK);
+  assert_string_equal(fault.text, "");
+}
+
 static void wrong_numbers_of_arguments_are_reported(void **state) {
   (void)state;
   expect_fault("min(pt) > 1", /*       */ "^", "`min` takes 2 arguments, not 1");
@@ -109,7 +123,8 @@ static void wrong_units_are_reported(void **state) {
   expect_fault("max(pt, p) > (2 mm)", /*   */ "                ^", "`max(pt, p)` is an energy in MeV");
   expect_fault("pt > ip", /*               */ "     ^", "`pt` is an energy in MeV, but `ip` is a length in mm");
   expect_fault("mass(pi, K) > 2 mm", /*    */ "                ^", "`mass(pi, K)` is an energy in MeV");
-  expect_fault("mass(pi, 2 mm) > 2", /*    */ "           ^", "`mass` needs an energy in MeV, but `2 mm` is a length in mm");
+  expect_fault("mass(pi, 2 mm) > 2", /*    */ "           ^",
+               "`mass` needs an energy in MeV, but `2 mm` is a length in mm");
   expect_fault("log(pt) > 2", /*           */ "    ^", "`log` needs a number without a unit, but `pt` is an energy");
   expect_fault("log(2 mm) > 2", /*         */ "      ^", "divide it by a unit, such as 1 GeV");
   expect_fault("has(leptons, 1 mm)", /*    */ "               ^", "`has` needs a number without a unit");
@@ -234,6 +249,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unknown_names_are_reported_with_the_nearest_name),
       cmocka_unit_test(conditions_and_numbers_are_distinct_types),
+      cmocka_unit_test(wrong_powers_are_reported),
       cmocka_unit_test(wrong_numbers_of_arguments_are_reported),
       cmocka_unit_test(missing_parts_are_reported),
       cmocka_unit_test(wrong_units_are_reported),

@@ -102,7 +102,8 @@ enum { SL_EXPRESSION_PROBLEM_BYTES = 256 };
 struct sl_expression_search {
   const char *name; /* `length` bytes */
   uint32_t length;
-  uint32_t at; /* byte of the expression */
+  uint32_t at;                      /* byte of the expression */
+  const struct sl_function *within; /* the function whose text has the name; NULL: the expression itself */
   struct sl_expression_nearest nearest;
   /* Results: an operand, or a function. */
   uint32_t kind;    /* SL_EXPRESSION_OF_..., SL_EXPRESSION_COUNT */

@@ -181,6 +181,7 @@
   }
 #define SL_SHARES_OFFSETS(port)            .shares = #port
 #define SL_IN_PLACE(port)                  .in_place = #port
+#define SL_VOCABULARY(table)               .vocabulary = &(table)
 #define SL_ITEMS(...)                      .capacity = __VA_ARGS__
 #define SL_SUBITEMS(...)                   .sub_capacities = {__VA_ARGS__}
 #define SL_DIMENSIONS(...)                 .dimensions = {__VA_ARGS__}
@@ -303,6 +304,18 @@
 /* An optional reference to a field with one value for each event, or for each item of the reference `of`. */
 #define SL_OPTIONAL_FIELD_REF(member, of, types, doc_) SL_FIELD_REF_(member, types, doc_, SL_FLAG_OPTIONAL, #of)
 
+/* The program of an expression: `struct sl_program member`, compiled from the string property `expression`; and its
+ * operands. The first operand is required: its items are those that the expression has values for. An algorithm of
+ * values per event has no such operand. */
+#define SL_PROGRAM(member, expression, doc_)                                                                   \
+  {                                                                                                            \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROGRAM, .flags = 0,                                       \
+    .args_offset = SL_OFFSET_(member, struct sl_program), .args_size = SL_SIZE_(member), .fields = #expression \
+  }
+#define SL_FIRST_OPERAND(member) SL_FIELD_REF_(member, "", "operand of the expression", SL_FLAG_OPERAND, NULL)
+#define SL_OPERAND(member) \
+  SL_FIELD_REF_(member, "", "operand of the expression", SL_FLAG_OPERAND | SL_FLAG_OPTIONAL, NULL)
+
 /* ------------------------------------------------------------------------------------- both from one table */
 
 /* SL_ARGUMENTS: for a kernel algorithm; the first member is `events`. SL_HOST_ARGUMENTS: for a constant, a source or a
@@ -331,6 +344,9 @@
 #define SL_ARGUMENT_OUT_(member, coll, ...)            struct coll member
 #define SL_ARGUMENT_OPEN_IN_(member, base, ...)        struct base##_view_ports member
 #define SL_ARGUMENT_OPEN_OUT_(member, base, ...)       struct base##_ports member
+#define SL_ARGUMENT_PROGRAM_(member, ...)              struct sl_program member
+#define SL_ARGUMENT_OPERAND_(member)                   struct sl_field_ref member
+#define SL_ARGUMENT_FIRST_OPERAND_(member)             struct sl_field_ref member
 #define SL_ARGUMENT_FIELD_REF_(member, ...)            struct sl_field_ref member
 #define SL_ARGUMENT_OPTIONAL_FIELD_REF_(member, ...)   struct sl_field_ref member
 #define SL_ARGUMENT_SCRATCH_(member, type, ...)        sl_c_##type *member

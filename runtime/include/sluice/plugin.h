@@ -40,7 +40,8 @@ enum {
   SL_MEMBER_COMPUTED,
   SL_MEMBER_TABLE,
   SL_MEMBER_NODE_HASH,
-  SL_MEMBER_FIELD
+  SL_MEMBER_FIELD,
+  SL_MEMBER_PROGRAM
 };
 /* Flags of a member. OPENED and FIELD are set by the runtime only, on members that replace an open port or a field
  * reference. */
@@ -55,7 +56,8 @@ enum {
   SL_FLAG_FIELD = 128,
   SL_FLAG_READ = 256,    /* PROPERTY of type string: path of a file that is read */
   SL_FLAG_WRITTEN = 512, /* PROPERTY of type string: path of a file that is written */
-  SL_FLAG_INPUT = 1024   /* PROPERTY of a source, a number: a value of the input's header */
+  SL_FLAG_INPUT = 1024,  /* PROPERTY of a source, a number: a value of the input's header */
+  SL_FLAG_OPERAND = 2048 /* FIELD: set by the runtime to an operand of the expression of PROGRAM */
 };
 
 /* Names of the entries of an output: those of the producers of a list port of the same algorithm. */
@@ -116,7 +118,8 @@ struct sl_member {
   uint32_t args_offset;
   uint32_t args_size;
   const struct sl_collection *collection; /* IN, OUT; OPEN_IN, OPEN_OUT: the base of all its collections */
-  const char *fields;                     /* IN: the fields read, separated by blanks; "" means all */
+  const char *fields;                     /* IN: the fields read, separated by blanks; "" means all. PROGRAM: the
+                                           * property with the expression */
   const char *shares;                     /* OUT: port (in or out) that provides the items' offsets, or NULL */
   const char *in_place;                   /* OUT: input port; its fields' memory may be reused for fields of equal name
                                            * after their last use. Or NULL */
@@ -153,6 +156,20 @@ struct sl_field_ref {
   uint32_t shape;               /* SL_SHAPE_CODE_PER_EVENT, _PER_ITEM or _PER_SUBITEM */
   uint32_t width;               /* values per entry */
   uint32_t reserved;
+};
+
+/* The program of an expression (expression.h), which the runtime compiles when it reads the graph. An algorithm with a
+ * program has the expression as a string property and references for its operands, SL_OPERANDS: the items of the first
+ * one are those that the expression has values for. The field `value` of its outputs has the unit of the expression.
+ * Operands in the words, and links, are offsets in the arguments. Names in the expression are those of fields, links
+ * and functions of the graph (docs/expressions.md). */
+enum { SL_PROGRAM_WORDS = 256, SL_PROGRAM_OPERANDS = 16, SL_PROGRAM_LINKS = 4 };
+struct sl_program {
+  uint32_t word_count, link_count;
+  struct {
+    uint32_t indices, offsets; /* offsets of these pointers in the arguments */
+  } links[SL_PROGRAM_LINKS];
+  uint64_t words[SL_PROGRAM_WORDS];
 };
 
 #include <sluice/members.h>
@@ -270,6 +287,9 @@ struct sl_plugin {
 };
 SL_STATIC_ASSERT(sizeof(struct sl_member) == 864, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_program) == 2088, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_vocabulary) == 24, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_function) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 72, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event_error) == 16, "frozen by the ABI");

@@ -28,6 +28,18 @@ static const struct sl_named_value mass_hypotheses[] SL_UNUSED = {MASS_HYPOTHESE
   }
 static const struct sl_function mass_function SL_UNUSED = MASS_FUNCTION(NULL);
 
+/* What expressions may use of pairs of particles: first.NAME, second.NAME, and `mass` with the operations of
+ * selections_mass below. */
+#define ENERGY_EXCESS_TEXT(p, m) "(" m " * " m " / (sqrt(" p " * " p " + " m " * " m ") + " p "))"
+#define MASS_TEXT \
+  "sqrt(one * one + other * other + 2 * (first.p * " ENERGY_EXCESS_TEXT("second.p", "other") " + second.p * " \
+  ENERGY_EXCESS_TEXT("first.p", "one") " + " ENERGY_EXCESS_TEXT("first.p", "one") " * "                      \
+  ENERGY_EXCESS_TEXT("second.p", "other") ") + 2 * (first.p * second.p * opening))"
+static const struct sl_link pair_links[] SL_UNUSED = {{"first", "particles"}, {"second", "particles"}};
+static const struct sl_function pair_functions[] SL_UNUSED = {MASS_FUNCTION(MASS_TEXT)};
+static const struct sl_vocabulary pair_vocabulary SL_UNUSED = {pair_links, pair_functions, SL_COUNT_(pair_links),
+                                                               SL_COUNT_(pair_functions)};
+
 /* E - p, computed as m^2 / (E + p) to avoid cancellation. p and m must not both be 0. */
 SL_MATH_FUNCTION float selections_energy_excess(float p, float m) { return m * m / (sqrtf(p * p + m * m) + p); }
 
