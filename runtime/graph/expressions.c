@@ -71,22 +71,26 @@ static struct sl_mark mark_of_byte(const struct sl_tree *text, uint32_t byte) {
   return mark;
 }
 
-/* Reports an error or a warning at a byte of the expression; the user knows the node and the property where it stands.
- */
+/* The node and the property where the user wrote the expression of a node. */
+struct origin {
+  const char *node, *property;
+};
+static struct origin origin_of(const struct sl_draft *draft, const struct sl_node *node) {
+  for (const struct sl_derived *d = draft->reader->derived; d != NULL; d = d->next)
+    if (strcmp(d->node, node->name) == 0) return (struct origin){d->user, d->property};
+  return (struct origin){node->name, "expression"};
+}
+
+/* Reports an error or a warning at a byte of the expression. */
 static void report(struct sl_draft *draft, const struct sl_node *node, uint32_t is_warning, uint32_t byte,
                    const char *text) {
   const struct sl_tree *set = sl_tree_get(draft->nodes[node - draft->graph->nodes].tree, "set");
   const struct sl_tree *expression = sl_tree_get(set, "expression");
-  const char *name = node->name, *property = "expression";
-  for (const struct sl_derived *d = draft->reader->derived; d != NULL; d = d->next)
-    if (strcmp(d->node, node->name) == 0) {
-      name = d->user;
-      property = d->property;
-    }
+  const struct origin at = origin_of(draft, node);
   if (is_warning)
-    sl_report(draft->reader, SL_WARNING, mark_of_byte(expression, byte), name, NULL, "%s: %s", property, text);
+    sl_report(draft->reader, SL_WARNING, mark_of_byte(expression, byte), at.node, NULL, "%s: %s", at.property, text);
   else
-    sl_report_error(draft->reader, mark_of_byte(expression, byte), name, NULL, "%s: %s", property, text);
+    sl_report_error(draft->reader, mark_of_byte(expression, byte), at.node, NULL, "%s: %s", at.property, text);
 }
 
 __attribute__((format(printf, 2, 3))) static int problem(struct sl_expression_search *s, const char *format, ...) {
@@ -273,14 +277,24 @@ static int compile_before(const struct names *n, int32_t node, struct sl_express
   return compile(n->draft, (uint32_t)node) == SL_OK ? SL_OK : silent(s);
 }
 
+/* Offers NODE.FIELD for the nodes that have the field; `rest` begins with the dot. */
+static void offer_nodes(const struct names *n, const char *rest, struct sl_expression_search *s) {
+  for (uint32_t i = 0; *rest == '.' && i < n->draft->graph->node_count; i++) {
+    const struct sl_node *node = &n->draft->graph->nodes[i];
+    for (uint32_t m = 0; node->algorithm != NULL && m < node->algorithm->member_count; m++)
+      if (node->algorithm->members[m].kind == SL_MEMBER_OUT &&
+          sl_field_index(node->algorithm->members[m].collection, rest + 1) >= 0)
+        sl_expression_offer(&s->nearest, node->name, rest);
+  }
+}
+
 /* Finds NODE.NAME or NODE.PORT.NAME. */
 static int find_by_node(struct names *n, const char *name, int is_function, struct sl_expression_search *s) {
   struct sl_arena *arena = n->draft->reader->arena;
   const size_t head = strcspn(name, ".");
   const int32_t node = sl_draft_find(n->draft, sl_arena_text(arena, name, head));
   if (node == SL_NONE || name[head] == '\0') {
-    for (uint32_t i = 0; i < n->draft->graph->node_count; i++)
-      sl_expression_offer(&s->nearest, n->draft->graph->nodes[i].name, name + head);
+    offer_nodes(n, name + head, s);
     return 0;
   }
   if (compile_before(n, node, s) < 0) return SL_EINVAL;
@@ -334,7 +348,8 @@ static int read_base(struct names *n, const struct sl_tree *text) {
   struct sl_expression_search unused;
   sl_expression_search_begin(&unused, "", 0);
   n->skipped = (uint32_t)(colon + 1 - text->text);
-  if (!sl_port_find(n->draft, port, n->node->name, NULL, "an expression", &n->base)) return 0;
+  const struct origin at = origin_of(n->draft, n->node);
+  if (!sl_port_find(n->draft, port, at.node, NULL, at.property, &n->base)) return 0;
   if (compile_before(n, n->base.node, &unused) == SL_OK) return 1;
   if (unused.problem[0] != '\0') report(n->draft, n->node, 0, 0, unused.problem);
   return 0;

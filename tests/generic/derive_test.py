@@ -11,8 +11,9 @@ from pathlib import Path
 from common import BRIEF, ROOT, Checks, call
 
 checks = Checks()
-EVENTS = 40 if BRIEF else 400
+EVENTS = 100 if BRIEF else 500
 NODES = """
+  odin:    { use: odin.decode }
   pions:   { use: selections.masses, in: { vertices: v0 } }
   kaons:   { use: selections.masses, in: { vertices: dihadron }, set: { faster: K, slower: K } }
   derived_pions: { use: generic.derive, set: { expression: "v0: mass(pi, pi)" } }
@@ -20,7 +21,7 @@ NODES = """
   by_masses:     { use: generic.derive, set: { expression: "(pions.mass - derived_pions.value) / v0.pt" } }
   slopes:  { use: generic.derive, set: { expression: "particles: tx^2 + ty^2" } }
   fast:    { use: generic.derive, set: { expression: "v0: first.p > second.p and not has(leptons, 1)" } }
-  turn:    { use: generic.derive, set: { expression: "v0: dphi(atan2(first.ty, first.tx), atan2(second.ty, second.tx))" } }
+  turn:    { use: generic.derive, set: { expression: "dihadron: dphi(atan2(first.ty, first.tx), atan2(second.ty, second.tx))" } }
   of_pairs: { use: generic.derive, set: { expression: "v0_pairs: first.pt + second.pt" } }
   rounded: { use: generic.derive, set: { expression: "odin: bunch / 3" } }
   beside:  { use: generic.derive, set: { expression: "particles.pt / (odin.bunch + 1)" } }
@@ -68,8 +69,8 @@ def compare_values(folder, graph):
     kaons = column(tables["kaons"], "mass")
     checks.that(len(kaons) > 10 and kaons == column(tables["derived_kaons"], "value"), f"{len(kaons)} masses of two kaons have equal bits")
     checks.that(set(column(tables["by_masses"], "value").values()) == {0.0}, "the difference of both is 0")
-    slopes = {at: single(single(float(r["tx"]) ** 2) + single(float(r["ty"]) ** 2)) for at, r in tables["particles"].items()}
-    checks.that(slopes == column(tables["slopes"], "value"), f"{len(slopes)} sums of squares are rounded three times")
+    slopes = {at: single(sum(single(single(float(r[name])) ** 2) for name in ("tx", "ty"))) for at, r in tables["particles"].items()}
+    checks.that(slopes == {at: single(v) for at, v in column(tables["slopes"], "value").items()}, f"{len(slopes)} sums of squares are rounded three times")
     children = {at: [tables["particles"][at[0], int(r[c])] for c in ("first", "second")] for at, r in tables["v0"].items()}
     fast = {at: float(float(a["p"]) > float(b["p"]) and not int(tables["v0"][at]["leptons"]) & 1) for at, (a, b) in children.items()}
     checks.that(set(fast.values()) == {0.0, 1.0} and fast == column(tables["fast"], "value"), "a condition is 1 or 0")
@@ -92,44 +93,40 @@ def compare_runs(folder, graph):
     call("check", graph)
 
 
+# A node, the text at the position of the error, the error.
 WRONG = (
-    ("d: { use: generic.derive, set: { expression: 'v0: mass(pi, pion)' } }", "                                                         ^",
-     "node d: expression: `mass` needs particles"),
-    ("d: { use: generic.histogram, set: { of: 'v0: masss(pi, pi)' } }", "                                            ^",
+    ("d: { use: generic.derive, set: { expression: 'v0: mass(pi, pion)' } }", "pion", "node d: expression: `mass` needs particles"),
+    ("d: { use: generic.histogram, set: { of: 'v0: masss(pi, pi)' } }", "masss",
      "node d: of: there is no function `masss`; did you mean mass?"),
-    ("d: { use: generic.histogram, set: { of: 'v0.ptt + 1 MeV' } }", "                                        ^",
+    ("d: { use: generic.histogram, set: { of: 'v0.ptt + 1 MeV' } }", "v0.ptt",
      "node d: of: there is no `v0.ptt`; did you mean v0.pt?"),
-    ("d: { use: generic.histogram, set: { of: 'sqrt(pt^2)' } }", "                                             ^",
-     "node d: of: `pt` is no field; write NODE.pt"),
-    ("d: { use: generic.histogram, set: { of: 'v0: first.ptt * 2' } }", "                                            ^",
-     "there is no `first.ptt`; did you mean first.pt?"),
-    ("d: { use: generic.histogram, set: { of: 'v0.pt + v0.x' } }", "                                                ^",
-     "`v0.pt` is an energy in MeV, but `v0.x` is a length in mm"),
-    ("d: { use: generic.histogram, set: { of: 'v0.pt + particles.pt' } }", "                                                ^",
-     "has the items of particles.particles, but `pt` has those of v0.pairs"),
-    ("d: { use: generic.histogram, set: { of: 'nothing: pt + 1' } }", "                                        ^",
-     "the graph has no node `nothing`"),
-    ("d: { use: generic.histogram, set: { of: '1 + 2' } }", "                                        ^", "the expression names no field"),
-    ("d: { use: generic.derive, set: { expression: 'd.value + v0.pt' } }", "                                              ^",
-     "the expression depends on its own values"),
-    ("d: { use: generic.derive, set: { expression: 'v0.pt^2', o1: v0.pt } }", None, "`o1` is set by the expression"),
-    ("d: { use: generic.derive }", None, "generic.derive needs an expression"),
-    ("d: { use: generic.derive, set: { expression: 'v0.offsets + v0.pt' } }", "                                              ^",
+    ("d: { use: generic.histogram, set: { of: 'sqrt(pt^2)' } }", "pt^2", "node d: of: `pt` is no field; write NODE.pt"),
+    ("d: { use: generic.histogram, set: { of: 'v0: first.ptt * 2' } }", "first", "there is no `first.ptt`; did you mean first.pt?"),
+    ("d: { use: generic.histogram, set: { of: 'v0.pt + v0.x' } }", "v0.x", "`v0.pt` is an energy in MeV, but `v0.x` is a length in mm"),
+    ("d: { use: generic.histogram, set: { of: 'v0.pt + particles.pt' } }", "particles",
+     "`pt` has the items of forward_tracks.tracks, but `pt` has those of v0.pairs"),
+    ("d: { use: generic.histogram, set: { of: 'nothing: pt + 1' } }", "nothing", "of: the graph has no node `nothing`"),
+    ("d: { use: generic.histogram, set: { of: '1 + 2' } }", "1 + 2", "the expression names no field"),
+    ("d: { use: generic.derive, set: { expression: 'd.value + v0.pt' } }", "d.value", "the expression depends on its own values"),
+    ("d: { use: generic.derive, set: { expression: 'v0.pt^2', o1: v0.pt } }", "o1", "`o1` is set by the expression"),
+    ("d: { use: generic.derive }", "d: ", "generic.derive needs an expression"),
+    ("d: { use: generic.derive, set: { expression: 'v0.offsets + v0.pt' } }", "v0.offsets",
      "`v0.offsets` cannot be used: an expression needs one value per item or event"),
-    ("d: { use: generic.derive, set: { expression: '' } }", None, "the expression names no field"),
+    ("d: { use: generic.derive, set: { expression: '' } }", "' } }", "the expression names no field"),
+    ("d: { use: generic.derive, set: { expression: 'v0.pt +' } }", "' }", "a value is missing at the end"),
 )
 
 
 def check_errors(folder):
-    for node, mark, text in WRONG:
+    for node, at, text in WRONG:
         wrong = folder / "wrong.yaml"
         wrong.write_text(graph_text(f"\n  {node}\n", ["d"]))
         done = call("check", wrong, expect=2)
         lines = done.stderr.splitlines()
-        position = mark is None or any(line.endswith("^") and line.index("^") - 4 == mark.index("^") + 2 for line in lines)
-        checks.that(text in done.stderr and position, f"{node}: {text}")
-        checks.that(done.stderr.count("error:") == 1, "one error")
-        if text not in done.stderr or not position or done.stderr.count("error:") != 1:
+        place = next((line.split(":")[2] for line in lines if "error:" in line), "")
+        good = text in done.stderr and (at is None or place == str(2 + node.index(at) + 1)) and done.stderr.count("error:") == 1
+        checks.that(good, f"{node}: {text}")
+        if not good:
             print(done.stderr)
 
 
