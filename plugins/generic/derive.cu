@@ -2,8 +2,8 @@
  * the expression when it reads the graph (docs/expressions.md); the kernel interprets its program.
  *
  *   derive            one block per event, one thread per item
- *   derive_of_events  one thread per event; the graph names generic.derive, and the runtime takes it if the expression has
- *                     only values per event
+ *   derive_of_events  one block per event; graphs name generic.derive, and the runtime takes this one if all fields of
+ *                     the expression have values per event
  *
  * Determinism: each instruction rounds once to single precision, and each value that is not a number has the same bits.
  * Cost: reads each operand once, writes 4 bytes per value.
@@ -14,11 +14,12 @@
 
 #define NOT_A_NUMBER 0x7fc00000u
 
-#define OPERANDS(M)                                                                                        \
-  M(OPERAND, o1)                                                                                           \
-  M(OPERAND, o2)                                                                                           \
-  M(OPERAND, o3) M(OPERAND, o4) M(OPERAND, o5) M(OPERAND, o6) M(OPERAND, o7) M(OPERAND, o8) M(OPERAND, o9) \
-      M(OPERAND, o10) M(OPERAND, o11) M(OPERAND, o12) M(OPERAND, o13) M(OPERAND, o14) M(OPERAND, o15)
+/* clang-format off */
+#define OPERANDS(M) \
+  M(OPERAND, o1) M(OPERAND, o2) M(OPERAND, o3) M(OPERAND, o4) M(OPERAND, o5) \
+  M(OPERAND, o6) M(OPERAND, o7) M(OPERAND, o8) M(OPERAND, o9) M(OPERAND, o10) \
+  M(OPERAND, o11) M(OPERAND, o12) M(OPERAND, o13) M(OPERAND, o14) M(OPERAND, o15)
+/* clang-format on */
 #define EXPRESSION(M)                                                                                 \
   M(STRING, expression, "", "expression of fields: sqrt(NODE.x^2 + NODE.y^2), NODE: sqrt(x^2 + y^2)") \
   M(PROGRAM, program, expression, "compiled program of `expression`")

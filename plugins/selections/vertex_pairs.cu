@@ -13,7 +13,7 @@
 
 enum { ALTERNATIVES = 3 };
 
-/* What expressions may use of the pairs: first.NAME, second.NAME. */
+/* Names in expressions of the pairs: first.NAME, second.NAME. */
 static const struct sl_link vertex_pair_links[] = {{"first", "vertices"}, {"second", "vertices"}};
 static const struct sl_vocabulary vertex_pair_vocabulary = {vertex_pair_links, NULL, SL_COUNT_(vertex_pair_links), 0};
 

@@ -61,7 +61,7 @@ static struct sl_expression_search search_for(const struct sl_expression_compile
   return search;
 }
 
-/* Emits the parameter of the function whose text is compiled; returns 0 if it has none of that name. */
+/* Emits a parameter of the function that is being compiled; returns 0 if it has none of that name. */
 static int read_parameter(struct sl_expression_compiler *c, struct sl_expression_value *value,
                           const struct sl_expression_token *name) {
   uint32_t i = 0;
@@ -110,7 +110,7 @@ static const struct operation {
                   {"min", SL_EXPRESSION_MIN, 2}, {"max", SL_EXPRESSION_MAX, 2},   {"atan2", SL_EXPRESSION_ATAN2, 2},
                   {"has", SL_EXPRESSION_HAS, 2}, {"dphi", SL_EXPRESSION_DPHI, 2}};
 
-/* Reads one argument of a function after the others, `values`, into values[i]. */
+/* Reads one argument of a function. */
 typedef struct sl_expression_value read_argument(struct sl_expression_compiler *c, const void *context);
 
 /* Reads the arguments of a function and the closing parenthesis. Too many and too few are errors. */

@@ -46,7 +46,7 @@ struct sl_expression_value {
   struct sl_expression_number number;
 };
 
-/* A function of the language whose text is being compiled. */
+/* The function of the language that is being compiled, and its arguments. */
 struct sl_expression_frame {
   const struct sl_function *function;
   const float *arguments;

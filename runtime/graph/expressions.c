@@ -220,8 +220,8 @@ static int use_linked_field(const struct names *n, struct sl_port owner, const s
 
 /* ---------------------------------------------------------------------------------------------------- names */
 
-/* Finds a name among the fields and linked fields of an output, or with `s` NULL only tells whether it is there; offers
- * names that begin with `prefix`. Returns 1, 0, or SL_EINVAL. */
+/* Finds a name among the fields and linked fields of an output, and adds its operand if `is_use`; offers names that
+ * begin with `prefix`. Returns 1, 0 if there is no such name, or SL_EINVAL with the problem. */
 static int find_in_port(const struct names *n, struct sl_port port, const char *prefix, const char *name, int is_use,
                         struct sl_expression_search *s) {
   const struct sl_member *out = sl_port_member(n->draft->graph, port);
@@ -433,7 +433,7 @@ static void set_operands(const struct names *n, struct sl_tree *set, const struc
   }
 }
 
-/* Operands that the graph sets, of which there must be none. */
+/* Reports an operand that the graph sets. */
 static int check_operands_unset(struct names *n, struct sl_tree *set) {
   for (uint32_t m = 0; m < n->node->algorithm->member_count; m++) {
     const struct sl_member *member = &n->node->algorithm->members[m];

@@ -7,8 +7,8 @@
  *   bits 8..11   kind of the operand: constant, top of the stack, or field of a collection
  *   bits 12..15  jump after the operation: never, if the result is false, or if it is true
  *   bits 16..31  target of the jump, a later instruction
- *   bits 32..63  the constant, or 16 bits with the offset of the pointer to the values in the arguments, 8 bits with the
- *                type of the values, and 8 bits with the number of the link
+ *   bits 32..63  the constant; or 16 bits: offset of the pointer to the values in the arguments, 8 bits: type of the
+ *                values, 8 bits: number of the link
  * A condition is 1 or 0. Each instruction rounds once to float32, so that all targets have identical results.
  * Large integers are compared by one instruction of 3 to 5 words. Each of its two operands is a word as for LOAD. The
  * word of a constant has only its type, u64 or i64, and the constant is the next word. */
@@ -103,7 +103,7 @@ struct sl_expression_search {
   const char *name; /* `length` bytes */
   uint32_t length;
   uint32_t at;                      /* byte of the expression */
-  const struct sl_function *within; /* the function whose text has the name; NULL: the expression itself */
+  const struct sl_function *within; /* the function with the name in its text; NULL: none */
   struct sl_expression_nearest nearest;
   /* Results: an operand, or a function. */
   uint32_t kind;    /* SL_EXPRESSION_OF_..., SL_EXPRESSION_COUNT */

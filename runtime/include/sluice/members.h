@@ -305,7 +305,7 @@
 #define SL_OPTIONAL_FIELD_REF(member, of, types, doc_) SL_FIELD_REF_(member, types, doc_, SL_FLAG_OPTIONAL, #of)
 
 /* The program of an expression: `struct sl_program member`, compiled from the string property `expression`; and its
- * operands. The first operand is required: its items are those that the expression has values for. An algorithm of
+ * operands. The first operand is required: the expression has a value for each of its items. An algorithm of
  * values per event has no such operand. */
 #define SL_PROGRAM(member, expression, doc_)                                                                   \
   {                                                                                                            \

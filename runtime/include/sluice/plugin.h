@@ -81,7 +81,7 @@ struct sl_axis_members {
   const char *bins, *lower, *upper; /* properties: number of bins (u32), and limits (f64) in the unit of the field */
 };
 
-/* What expressions may use of the items of an output, besides its fields (docs/expressions.md): fields of the items
+/* Names in expressions of the items of an output, besides its fields (docs/expressions.md): fields of the items
  * that an index refers to, and functions. */
 struct sl_link {
   const char *field; /* u32 per item: the index in the event of an item of the port; in every item a valid one */
@@ -159,8 +159,8 @@ struct sl_field_ref {
 };
 
 /* The program of an expression (expression.h), which the runtime compiles when it reads the graph. An algorithm with a
- * program has the expression as a string property and references for its operands, SL_OPERANDS: the items of the first
- * one are those that the expression has values for. The field `value` of its outputs has the unit of the expression.
+ * program has the expression as a string property and references for its operands (SL_OPERAND). The expression has a
+ * value for each item of the first operand. The field `value` of the outputs has the unit of the expression.
  * Operands in the words, and links, are offsets in the arguments. Names in the expression are those of fields, links
  * and functions of the graph (docs/expressions.md). */
 enum { SL_PROGRAM_WORDS = 256, SL_PROGRAM_OPERANDS = 16, SL_PROGRAM_LINKS = 4 };

@@ -28,7 +28,7 @@ static const struct sl_named_value mass_hypotheses[] SL_UNUSED = {MASS_HYPOTHESE
   }
 static const struct sl_function mass_function SL_UNUSED = MASS_FUNCTION(NULL);
 
-/* What expressions may use of pairs of particles: first.NAME, second.NAME, and `mass` with the operations of
+/* Names in expressions of pairs of particles: first.NAME, second.NAME, and `mass` with the operations of
  * selections_mass below. */
 #define ENERGY_EXCESS_TEXT(p, m) "(" m " * " m " / (sqrt(" p " * " p " + " m " * " m ") + " p "))"
 #define MASS_TEXT \
