@@ -28,10 +28,11 @@ NODES = """
   direct:  { use: generic.histogram, set: { of: "v0: mass(pi, pi)", bins: 80, lower: 400, upper: 600 } }
   by_node: { use: generic.histogram, set: { of: pions.mass, bins: 80, lower: 400, upper: 600 } }
   again:   { use: generic.histogram, set: { of: "v0: mass(pi, pi)", bins: 10, lower: 400, upper: 600 } }
+  chosen:  { use: generic.histogram, set: { of: v0.pt, selected: "v0: pt > 1 GeV", upper: 1000 } }
   displaced: { use: generic.filter, set: { of: "particles: ip / 1 um", minimum: 100, count: 2 } }
 """
 OUTPUTS = ("particles", "v0", "pions", "kaons", "derived_pions", "derived_kaons", "by_masses", "slopes", "fast", "turn", "of_pairs",
-           "rounded", "beside", "direct", "by_node", "again", "displaced")
+           "rounded", "beside", "direct", "by_node", "again", "chosen", "displaced")
 TABLES = ("particles", "v0", "pions", "kaons", "derived_pions", "derived_kaons", "by_masses", "slopes", "fast", "turn")
 
 
@@ -78,6 +79,13 @@ def compare_values(folder, graph):
     checks.that(all(-3.1416 < t < 3.1416 for t in turns) and min(turns) < -2 and max(turns) > 2, "differences of angles are in range")
 
 
+def compare_selected(folder, graph):
+    call("run", graph, "--with", ROOT / "graphs/output/histograms.yaml", "-n", EVENTS, "-o", folder / "h.json", "--quiet")
+    counts = next(h for h in json.loads((folder / "h.json").read_text())["histograms"] if h["name"] == "chosen")
+    expected = sum(float(row["pt"]) > 1000 for row in read(folder / "v0.csv").values())
+    checks.that(counts["x"]["above"] == counts["entries"] == expected > 0, f"{expected} candidates are selected by a condition")
+
+
 def compare_runs(folder, graph):
     reference = run(graph)
     checks.that(reference["direct"] == reference["by_node"], "histograms of an expression and of a node's masses are equal")
@@ -87,7 +95,7 @@ def compare_runs(folder, graph):
     canonical = folder / "canonical.yaml"
     canonical.write_text(call("graph", graph, "--yaml").stdout)
     text = canonical.read_text()
-    checks.that(text.count("use: generic.derive") == 11, "equal expressions share a node")
+    checks.that(text.count("use: generic.derive") == 12, "equal expressions share a node")
     checks.that("items:" not in text and "generic.derive_of_events" in text, "operands are not written, the algorithm is")
     checks.that(run(canonical) == reference, "the whole graph as text has the same digests")
     call("check", graph)
@@ -136,6 +144,7 @@ def main():
         graph = folder / "derived.yaml"
         graph.write_text(graph_text(NODES, OUTPUTS))
         compare_values(folder, graph)
+        compare_selected(folder, graph)
         compare_runs(folder, graph)
         check_errors(folder)
     checks.end()
