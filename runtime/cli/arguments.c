@@ -336,6 +336,8 @@ void cli_free(struct cli_arguments *a) {
   free(a->ranges);
   free((void *)a->csv_paths.items);
   free((void *)a->nodes.items);
+  free((void *)a->events.items);
+  free((void *)a->lines.items);
   free((void *)a->from_nodes.items);
   free((void *)a->to_nodes.items);
   free((void *)a->graphs.items);
