@@ -86,7 +86,10 @@ class OutputsByName(Exported):
             if name in members:
                 raise ValueError(f"an output has the name {name!r}, which stands for run and event numbers: give outputs without it")
             node, _, port = name.partition(".")
-            record = self[name]._nested()
+            output = self[name]
+            if not isinstance(output, Exported):
+                raise TypeError(f"{name} is on the device: only batches in host memory, without keep=, have this form")
+            record = output._nested()
             if not port:
                 members[node] = record
                 continue

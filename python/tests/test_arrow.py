@@ -309,6 +309,12 @@ def test_an_output_cannot_take_the_place_of_the_events():
         assert batch["events"].arrow()
 
 
+def test_a_batch_on_a_device_says_why_it_has_no_arrow_data(tracks):
+    for batch in tracks.run(n=2, keep="device"):
+        with pytest.raises(TypeError, match="tracks is on the device: only batches in host memory, without keep="):
+            batch.arrow().__arrow_c_array__()
+
+
 @pytest.mark.parametrize("module, call", [
     ("awkward", lambda tracks: tracks.awkward()),
     ("pandas", lambda tracks: tracks.pandas()),
