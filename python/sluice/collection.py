@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -163,15 +163,13 @@ def about_field(field: Field) -> dict[str, str]:
     return {"unit": field.unit, "doc": field.doc, "dimensions": ", ".join(field.dimensions)}
 
 
-class Group:
-    """The subitems of a collection's items: the hits of tracks.
+ArrayT = TypeVar("ArrayT")  # of a field: Array in host memory, DeviceArray in the memory of the device
 
-    Fields are attributes, or are reached by name, with or without the prefix of the group: `tracks.hits.x` is the field
-    `hit_x`. offsets: items + 1 values; item i has the subitems [offsets[i], offsets[i + 1]). len() is the number of
-    subitems.
-    """
 
-    def __init__(self, collection: Collection, name: str) -> None:
+class GroupOf(Generic[ArrayT]):
+    """The subitems of a collection's items: see Group."""
+
+    def __init__(self, collection: CollectionOf[ArrayT], name: str) -> None:
         self.name = name
         self._collection = collection
         schema = collection.schema
@@ -182,20 +180,65 @@ class Group:
         }
 
     @property
-    def offsets(self) -> Array:
+    def offsets(self) -> ArrayT:
         return self._collection[self._offsets]
 
-    def __getitem__(self, name: str) -> Array:
+    def __getitem__(self, name: str) -> ArrayT:
         field = self.fields.get(name)
         return self._collection[field.name if field else name]
 
-    def __getattr__(self, name: str) -> Array:
+    def __getattr__(self, name: str) -> ArrayT:
         if name.startswith("__"):
             raise AttributeError(name)
         field = self.__dict__.get("fields", {}).get(name)
         if field is None:
             raise AttributeError(f"{self.name!r} has no field {name!r}; it has {', '.join(self.fields)}")
         return self[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.fields]
+
+
+class CollectionOf(Generic[ArrayT]):
+    """An output of the graph with fields: see Collection."""
+
+    groups: Mapping[str, GroupOf[ArrayT]]
+
+    def __init__(self, schema: Schema, events: int) -> None:
+        self.schema = schema
+        self.event_count = events
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        return self.schema.fields
+
+    def __getitem__(self, name: str) -> ArrayT:
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or "schema" not in self.__dict__:
+            raise AttributeError(name)
+        if name in self.schema.fields:
+            return self[name]
+        if name in self.groups:
+            return self.groups[name]
+        known = ", ".join([*self.schema.fields, *self.groups])
+        raise AttributeError(f"{self.schema.output} ({self.schema.collection}) has no {name!r}; it has {known}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.schema.fields, *self.groups]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.schema.fields)
+
+
+class Group(GroupOf[Array]):
+    """The subitems of a collection's items: the hits of tracks.
+
+    Fields are attributes, or are reached by name, with or without the prefix of the group: `tracks.hits.x` is the field
+    `hit_x`. offsets: items + 1 values; item i has the subitems [offsets[i], offsets[i + 1]). len() is the number of
+    subitems.
+    """
 
     def __len__(self) -> int:
         return int(self.offsets[-1])
@@ -207,11 +250,8 @@ class Group:
         index = {"event": events[items], "item": of_events[items], "subitem": subitems}
         return frame({name: self[name] for name in self.fields}, index)
 
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.fields]
 
-
-class Collection(Exported):
+class Collection(CollectionOf[Array], Exported):
     """An output of the graph, for a number of events.
 
     Fields are attributes, or are reached by name: `tracks.x`, `tracks["x"]`. Arrays have the valid entries only.
@@ -229,16 +269,11 @@ class Collection(Exported):
         load: Callable[[str], Array],
         load_whole: Callable[[str], Array] | None = None,
     ) -> None:
-        self.schema = schema
-        self.event_count = events
+        super().__init__(schema, events)
         self._load = load
         self._load_whole = load_whole  # fields as they are in memory, where offsets need not begin at 0; None: they do
         self._arrays: dict[str, Array] = {}
         self.groups: dict[str, Group] = {name: Group(self, name) for name in schema.groups}
-
-    @property
-    def fields(self) -> Mapping[str, Field]:
-        return self.schema.fields
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -271,26 +306,10 @@ class Collection(Exported):
     def _whole(self, name: str) -> Array:
         return self[name] if self._load_whole is None else self._load_whole(name)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or "schema" not in self.__dict__:
-            raise AttributeError(name)
-        if name in self.schema.fields:
-            return self[name]
-        if name in self.groups:
-            return self.groups[name]
-        known = ", ".join([*self.schema.fields, *self.groups])
-        raise AttributeError(f"{self.schema.output} ({self.schema.collection}) has no {name!r}; it has {known}")
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.schema.fields, *self.groups]
-
     def __len__(self) -> int:
         """Number of items; of a collection without items, number of events."""
         offsets = self.schema.only("boundary")
         return int(self[offsets][-1]) if offsets else self.event_count
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.schema.fields)
 
     def __repr__(self) -> str:
         return f"<{self.schema.output}: {self.schema.collection}, {self.event_count} events, {len(self)} items>"

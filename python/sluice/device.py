@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from ctypes import c_char_p, c_void_p, py_object
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _abi
 from ._library import library
-from .collection import Array, Field, Memory, Schema
+from .collection import Array, CollectionOf, Field, GroupOf, Memory, Schema
 from .errors import Error, ExpiredError
 
 Shape = tuple[int, ...]
@@ -214,39 +214,11 @@ def _check_stream(name: str, kind: int, stream: int | None) -> None:
     raise ValueError(f"{name}: stream is {stream!r}; it must be {allowed}")
 
 
-class DeviceGroup:
+class DeviceGroup(GroupOf[DeviceArray]):
     """The subitems of a collection's items, as sluice.Group."""
 
-    def __init__(self, collection: DeviceCollection, name: str) -> None:
-        schema = collection.schema
-        self.name, self._collection = name, collection
-        self._offsets = schema.only("item boundary", name) or ""
-        prefix = self._offsets.removesuffix("offsets")
-        self.fields: dict[str, Field] = {
-            f.name.removeprefix(prefix): f for f in schema.fields.values() if f.group == name and f.per == "subitem"
-        }
 
-    @property
-    def offsets(self) -> DeviceArray:
-        return self._collection[self._offsets]
-
-    def __getitem__(self, name: str) -> DeviceArray:
-        field = self.fields.get(name)
-        return self._collection[field.name if field else name]
-
-    def __getattr__(self, name: str) -> DeviceArray:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        field = self.__dict__.get("fields", {}).get(name)
-        if field is None:
-            raise AttributeError(f"{self.name!r} has no field {name!r}; it has {', '.join(self.fields)}")
-        return self[name]
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.fields]
-
-
-class DeviceCollection:
+class DeviceCollection(CollectionOf[DeviceArray]):
     """An output of the graph in the memory of the device: `tracks.x`, `tracks["x"]` are DeviceArrays.
 
     Event e has the items [offsets[e], offsets[e + 1]) of the arrays, which begin with entry 0. offsets[0] is 0 except in a
@@ -254,36 +226,15 @@ class DeviceCollection:
     """
 
     def __init__(self, holder: Holder, output: int, schema: Schema, events: int, shapes: Mapping[str, Shape]) -> None:
+        super().__init__(schema, events)
         self._holder, self._output, self._shapes = holder, output, shapes
-        self.schema = schema
-        self.event_count = events
         self.groups: dict[str, DeviceGroup] = {name: DeviceGroup(self, name) for name in schema.groups}
-
-    @property
-    def fields(self) -> Mapping[str, Field]:
-        return self.schema.fields
 
     def __getitem__(self, name: str) -> DeviceArray:
         if name not in self.schema.fields:
             raise KeyError(f"{self.schema.output} has no field {name!r}; it has {', '.join(self.schema.fields)}")
         what, field = f"{self.schema.output}.{name}", self.schema.fields[name]
         return DeviceArray(self._holder, self._output, list(self.fields).index(name), what, field, self._shapes[name])
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or "schema" not in self.__dict__:
-            raise AttributeError(name)
-        if name in self.schema.fields:
-            return self[name]
-        if name in self.groups:
-            return self.groups[name]
-        known = ", ".join([*self.schema.fields, *self.groups])
-        raise AttributeError(f"{self.schema.output} ({self.schema.collection}) has no {name!r}; it has {known}")
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.schema.fields, *self.groups]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.schema.fields)
 
     def __repr__(self) -> str:
         return f"<{self.schema.output}: {self.schema.collection}, {self.event_count} events, in the memory of the device>"

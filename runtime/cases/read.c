@@ -2,6 +2,7 @@
  * case promises is checked here, so that its users need not.
  */
 #include "base/document.h"
+#include "base/event_id.h"
 #include "base/input.h"
 #include "cases/case.h"
 #include "layout/bind.h"
@@ -59,11 +60,7 @@ static int take_text(struct reader *r, const yaml_node_t *map, const char *key, 
 }
 
 static int parse_count(const char *text, uint64_t maximum, uint64_t *value) {
-  char *end = NULL;
-  if (!text || *text < '0' || *text > '9') return 0;
-  errno = 0;
-  *value = strtoull(text, &end, 10);
-  return errno == 0 && *end == '\0' && *value <= maximum;
+  return text && sl_take_number(&text, maximum, value) && *text == '\0';
 }
 
 static int take_count(struct reader *r, const yaml_node_t *map, const char *key, uint64_t maximum, uint64_t *value) {

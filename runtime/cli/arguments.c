@@ -1,4 +1,5 @@
 /* arguments.c: the command line, from the table of options. */
+#include "base/event_id.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
 
@@ -207,12 +208,8 @@ static int check_plugin_paths(const struct cli_arguments *a) {
 
 /* Reads the number at the beginning of *rest. CLI_WRONG: there is none; CLI_FAILED: it is out of range. */
 static int take_number(const char **rest, uint64_t *number) {
-  char *end = NULL;
   if (**rest < '0' || **rest > '9') return CLI_WRONG;
-  errno = 0;
-  *number = strtoull(*rest, &end, 10);
-  *rest = end;
-  return errno == 0 ? CLI_OK : CLI_FAILED;
+  return sl_take_number(rest, UINT64_MAX, number) ? CLI_OK : CLI_FAILED;
 }
 
 /* "FIRST+BYTES" or "FIRST+" (to the end), with "@RECORD" if the number of records before is known. Fails as

@@ -4,12 +4,12 @@
  * first requirement that its best candidate does not meet. With --line: all requirements of the best candidate, with
  * values and limits, and one row for each of the others; with --all the requirements of all candidates.
  */
+#include "base/event_id.h"
 #include "cli/cli.h"
 
 #include <sluice/plugin.h>
 #include <sluice/text.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,11 +54,8 @@ static void write_unmet(const struct sl_explained_row *row, char *text, size_t s
 
 /* The first requirement that is not met; NULL: there is none. */
 static const struct sl_explained_row *first_unmet(const struct sl_explained_row *rows, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    const struct sl_requirement *r = &rows[i].requirement;
-    const int is_or = r->role == SL_ROLE_OR && i > 0 && !rows[i - 1].requirement.is_met;
-    if (!r->is_met && (r->role == SL_ROLE_REQUIREMENT || is_or)) return &rows[i];
-  }
+  for (uint32_t i = 0; i < count; i++)
+    if (sl_requirement_rejects(i > 0 ? &rows[i - 1].requirement : NULL, &rows[i].requirement)) return &rows[i];
   return NULL;
 }
 
@@ -204,8 +201,7 @@ static void print_table(const struct sl_explained_event *e) {
 
 static void note_found(struct explaining *x, const struct sl_event *event) {
   for (uint64_t i = 0; i < x->event_count; i++) {
-    const struct sl_event_id *id = &x->events[i];
-    if (x->found[i] || id->number != event->number || (!id->any_run && id->run != event->run)) continue;
+    if (x->found[i] || !sl_event_id_is(&x->events[i], event)) continue;
     x->found[i] = 1;
     x->found_count++;
   }
@@ -231,17 +227,9 @@ static int on_event(void *context, const struct sl_explained_event *e) {
   return x->event_count > 0 && x->found_count == x->event_count ? SL_EINTERRUPTED : SL_OK;
 }
 
-/* Reads "RUN:NUMBER" or "NUMBER". */
 static int read_event(const char *text, struct sl_event_id *id) {
-  const char *colon = strchr(text, ':'), *number = colon ? colon + 1 : text;
-  char *end = NULL;
-  errno = 0;
-  const unsigned long long run = colon ? strtoull(text, &end, 10) : 0;
-  const int is_run = !colon || (end == colon && colon > text && run <= UINT32_MAX && *text >= '0' && *text <= '9');
-  id->number = strtoull(number, &end, 10);
-  id->run = (uint32_t)run;
-  id->any_run = colon == NULL;
-  if (is_run && errno == 0 && *end == 0 && *number >= '0' && *number <= '9') return CLI_OK;
+  const char *rest = text;
+  if (sl_take_event_id(&rest, id) && *rest == '\0') return CLI_OK;
   fprintf(stderr, "error: --event %s: write RUN:NUMBER, such as 1:6001, or NUMBER\n", text);
   return CLI_WRONG;
 }

@@ -9,6 +9,7 @@
  */
 #include "observe/explain.h"
 
+#include "base/event_id.h"
 #include "base/locale.h"
 #include "base/nearest.h"
 #include "execute/delivery.h"
@@ -114,8 +115,7 @@ static uint32_t count_unmet(const struct sl_explained_row *rows, size_t count, u
   uint32_t unmet = 0;
   for (size_t i = 0; i < count; i++) {
     const struct sl_requirement *r = &rows[i].requirement;
-    const int is_or = r->role == SL_ROLE_OR && i > 0 && !rows[i - 1].requirement.is_met;
-    if (r->is_met || (r->role != SL_ROLE_REQUIREMENT && !is_or)) continue;
+    if (!sl_requirement_rejects(i > 0 ? &rows[i - 1].requirement : NULL, r)) continue;
     if (unmet == 0 && miss) *miss = miss_of(r);
     unmet++;
   }
@@ -173,7 +173,7 @@ static void explain_event(struct sl_explaining *x, struct sl_explain_node *n, co
 static int is_requested(const struct sl_explaining *x, const struct sl_event *event) {
   const struct sl_explain *r = x->request;
   for (uint64_t i = 0; i < r->event_count; i++)
-    if (r->events[i].number == event->number && (r->events[i].any_run || r->events[i].run == event->run)) return 1;
+    if (sl_event_id_is(&r->events[i], event)) return 1;
   return r->event_count == 0;
 }
 

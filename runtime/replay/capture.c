@@ -2,6 +2,7 @@
  * runs the graph. It writes the case before the node runs, without outputs, and again after it, so that a node that
  * crashes leaves a case too. Nodes that the node does not depend on are skipped.
  */
+#include "base/event_id.h"
 #include "base/locale.h"
 #include "base/memory.h"
 #include "base/processor.h"
@@ -9,16 +10,14 @@
 
 #include <sluice/text.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CAPTURED_EVENTS = 16, NODE_SECONDS = 60, SIMULATED_EVENTS = 1000 };
 
-/* An event that the user names: NUMBER or RUN:NUMBER. */
+/* An event that the user names. */
 struct wanted {
-  uint64_t number;
-  uint32_t run, has_run;
+  struct sl_event_id id;
   uint32_t is_found; /* in some slice */
 };
 
@@ -48,28 +47,6 @@ struct capture {
 
 /* ------------------------------------------------------------------------------------------- which events */
 
-static int parse_number(const char **text, uint64_t maximum, uint64_t *number) {
-  char *end = NULL;
-  if (**text < '0' || **text > '9') return 0;
-  errno = 0;
-  *number = strtoull(*text, &end, 10);
-  *text = end;
-  return errno == 0 && *number <= maximum;
-}
-
-static int parse_wanted(const char *text, struct wanted *w) {
-  uint64_t first = 0;
-  if (!parse_number(&text, UINT64_MAX, &first)) return 0;
-  *w = (struct wanted){.number = first};
-  if (*text == ':' && first <= UINT32_MAX) {
-    text++;
-    w->run = (uint32_t)first;
-    w->has_run = 1;
-    if (!parse_number(&text, UINT64_MAX, &w->number)) return 0;
-  }
-  return *text == '\0' || *text == ',';
-}
-
 /* Reads "6001,1:6002". */
 static int parse_events(const char *text, struct capture *c, struct sl_diagnostics *d) {
   uint32_t count = 1;
@@ -77,17 +54,13 @@ static int parse_events(const char *text, struct capture *c, struct sl_diagnosti
   for (const char *at = text; *at; at++) count += *at == ',';
   c->wanted = calloc(count, sizeof *c->wanted);
   if (!c->wanted) return SL_ENOMEM;
-  for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-    if (!parse_wanted(at, &c->wanted[c->wanted_count++])) {
+  for (const char *at = text; at; at = *at ? at + 1 : NULL)
+    if (!sl_take_event_id(&at, &c->wanted[c->wanted_count++].id) || (*at && *at != ',')) {
       sl_diagnose(d, SL_ERROR, NULL, NULL, "write 6001,6007 or with runs 1:6001,1:6007",
                   "'%s' is no list of event numbers", text);
       return SL_EINVAL;
     }
   return SL_OK;
-}
-
-static int is_event(const struct wanted *w, const struct sl_event *e) {
-  return w->number == e->number && (!w->has_run || w->run == e->run);
 }
 
 /* Marks the wanted events of the slice in c->keep. Returns 1 if all of them are in it. */
@@ -96,7 +69,7 @@ static int find_wanted(struct capture *c, const struct sl_event *events, uint32_
   for (uint32_t i = 0; i < c->wanted_count; i++) {
     int is_here = 0;
     for (uint32_t e = 0; e < count; e++)
-      if (is_event(&c->wanted[i], &events[e])) is_here = c->keep[e] = 1;
+      if (sl_event_id_is(&c->wanted[i].id, &events[e])) is_here = c->keep[e] = 1;
     c->wanted[i].is_found |= (uint32_t)is_here;
     found += (uint32_t)is_here;
   }
@@ -222,7 +195,7 @@ static void explain_missing(const struct capture *c) {
   for (uint32_t i = 0; i < c->wanted_count; i++)
     if (!c->wanted[i].is_found)
       sl_child_not_run(log, "event %llu is not among the %llu events that were searched",
-                       (unsigned long long)c->wanted[i].number, searched);
+                       (unsigned long long)c->wanted[i].id.number, searched);
   if (c->wanted_count > 0)
     sl_child_not_run(log,
                      "the events are in different slices: use a larger --slice-events, or capture them one by one");

@@ -1,4 +1,6 @@
-/* text_test.c: any bytes give well-formed XML and JSON (sluice/text.h); tables show undefined numbers as dashes. */
+/* text_test.c: any bytes give well-formed XML and JSON (sluice/text.h); tables show undefined numbers as dashes;
+ * identifiers of events (base/event_id.h). */
+#include "base/event_id.h"
 #include "base/table_text.h"
 #include "support.h"
 
@@ -109,6 +111,40 @@ static void words_for_counts_are_singular_for_one(void **state) {
   assert_string_equal(sl_plural(2, "event", "events"), "events");
 }
 
+static void expect_id(const char *text, int is_id, uint32_t any_run, uint32_t run, uint64_t number, const char *rest) {
+  struct sl_event_id id;
+  const char *at = text;
+  assert_int_equal(sl_take_event_id(&at, &id), is_id);
+  if (!is_id) return;
+  assert_int_equal(id.any_run, any_run);
+  assert_int_equal(id.run, run);
+  assert_true(id.number == number);
+  assert_string_equal(at, rest);
+}
+
+static void event_identifiers_are_digits_only(void **state) {
+  (void)state;
+  expect_id("6001", 1, 1, 0, 6001, "");
+  expect_id("1:6001,7", 1, 0, 1, 6001, ",7");
+  expect_id("4294967295:18446744073709551615", 1, 0, UINT32_MAX, UINT64_MAX, "");
+  expect_id("4294967296", 1, 1, 0, 4294967296u, "");
+  expect_id("7x", 1, 1, 0, 7, "x");
+  const char *wrong[] = {
+      "", ":", "x", "-1", "+1", " 1", "1:", "1:x", "1: 2", "1:-2", ":2", "4294967296:1", "18446744073709551616"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) expect_id(wrong[i], 0, 0, 0, 0, "");
+}
+
+static void events_have_an_identifier_with_or_without_their_run(void **state) {
+  (void)state;
+  const struct sl_event event = {.run = 2, .number = 7};
+  const struct sl_event_id same = {.run = 2, .number = 7}, other_run = {.run = 3, .number = 7};
+  const struct sl_event_id any_run = {.any_run = 1, .number = 7}, other_number = {.any_run = 1, .number = 8};
+  assert_true(sl_event_id_is(&same, &event));
+  assert_false(sl_event_id_is(&other_run, &event));
+  assert_true(sl_event_id_is(&any_run, &event));
+  assert_false(sl_event_id_is(&other_number, &event));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_character_is_read_and_written),
@@ -116,6 +152,8 @@ int main(void) {
       cmocka_unit_test(special_characters_of_xml_and_json_are_escaped),
       cmocka_unit_test(undefined_numbers_are_dashes_of_equal_width),
       cmocka_unit_test(words_for_counts_are_singular_for_one),
+      cmocka_unit_test(event_identifiers_are_digits_only),
+      cmocka_unit_test(events_have_an_identifier_with_or_without_their_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

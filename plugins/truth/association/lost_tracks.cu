@@ -80,13 +80,9 @@ static uint32_t explain(struct sl_explanation *explanation, const void *args, ui
     const uint32_t is_explained = (a->candidates.flags[i] & a->flags) == a->flags && a->candidates.p[i] >= a->min_p &&
                                   a->candidates.pt[i] >= a->min_pt;
     if (!is_explained) continue;
-    explanation->begin(explanation->context, i - begin);
-    explanation->is_unmet = 0;
-    const uint32_t is_one = sl_explained(explanation, explain_particle(a, i, explanation));
-    explanation->end(explanation->context, is_one);
-    lost += 1 - is_one;
+    const uint32_t event_is_unmet = sl_explain_begin(explanation, i - begin);
+    lost += 1 - sl_explain_end(explanation, event_is_unmet, explain_particle(a, i, explanation));
   }
-  explanation->is_unmet = 0;
   return sl_explained(explanation, none_is_lost(lost, explanation));
 }
 #endif

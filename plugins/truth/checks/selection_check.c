@@ -3,6 +3,7 @@
  * reconstructible as long tracks; and found events, in which all of them are found. In found events the line passes
  * by the signal if it accepts a candidate made of tracks of the signal only. This requires the collection of the
  * candidates, which is identified by `made_by`. */
+#include "association/line_candidates.h"
 #include "association/mc_banks.h"
 #include "forward/event_model.h"
 #include "selections/event_model.h"
@@ -121,12 +122,6 @@ struct line_counts {
   uint32_t is_compared, reserved; /* has a collection of candidates */
 };
 
-/* Candidates of a line in this slice: one of the two collections, or none. */
-struct candidates {
-  const struct secondary_vertices_view *vertices;
-  const struct particles_view *particles;
-};
-
 struct selection_check {
   struct track_check tracks; /* the first member */
   struct signal_decay decay;
@@ -134,7 +129,7 @@ struct selection_check {
   uint64_t with_more_daughters;
   struct line_counts any;
   struct line_counts *lines;
-  struct candidates *candidates; /* per line */
+  struct line_candidates *candidates; /* per line, in this slice */
   uint32_t line_count, daughters;
   double input_rate;                  /* Hz */
   const struct sl_services *services; /* set while a slice is consumed */
@@ -158,7 +153,7 @@ static int selection_check_open(void *state, const struct sl_services *s, const 
   c->input_rate = args->input_rate;
   c->line_count = args->lines.count;
   c->lines = (struct line_counts *)calloc(c->line_count + 1u, sizeof *c->lines);
-  c->candidates = (struct candidates *)calloc(c->line_count + 1u, sizeof *c->candidates);
+  c->candidates = (struct line_candidates *)calloc(c->line_count + 1u, sizeof *c->candidates);
   if (!c->lines || !c->candidates) return SL_ENOMEM;
   for (uint32_t k = 0; k < c->line_count; k++) {
     const size_t bytes = strlen(args->lines.names[k]) + 1;
@@ -171,25 +166,16 @@ static int selection_check_open(void *state, const struct sl_services *s, const 
 
 /* --------------------------------------------------------------------------------------------------- candidates */
 
-static struct candidates candidates_of(const struct selection_check_args *args, uint64_t made_by) {
-  struct candidates found = {NULL, NULL};
-  for (uint32_t v = 0; v < args->vertices.count; v++)
-    if (*args->vertices.at[v].made_by == made_by) found.vertices = &args->vertices.at[v];
-  for (uint32_t p = 0; p < args->particles.count; p++)
-    if (*args->particles.at[p].made_by == made_by) found.particles = &args->particles.at[p];
-  return found;
-}
-
 static void find_candidates(struct selection_check *c, const struct selection_check_args *args) {
   for (uint32_t k = 0; k < c->line_count; k++) {
-    c->candidates[k] = candidates_of(args, *args->lines.at[k].made_by);
+    c->candidates[k] = line_candidates_of(&args->vertices, &args->particles, *args->lines.at[k].made_by);
     if (!c->candidates[k].vertices && !c->candidates[k].particles) continue;
     c->lines[k].is_compared = c->any.is_compared = 1;
   }
 }
 
 /* Is candidate `i` of the slice made of tracks of the signal only? -1 if it refers to tracks that do not exist. */
-static int is_of_signal(const struct signal_decay *decay, const struct candidates *of, uint32_t event, uint32_t i,
+static int is_of_signal(const struct signal_decay *decay, const struct line_candidates *of, uint32_t event, uint32_t i,
                         uint32_t track_count) {
   const struct secondary_vertices_view *v = of->vertices;
   if (v && (v->first[i] >= track_count || v->second[i] >= track_count)) return -1;

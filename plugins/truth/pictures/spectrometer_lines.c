@@ -1,24 +1,10 @@
 /* spectrometer_lines.c: see spectrometer_lines.h. */
 #include "spectrometer_lines.h"
 
+#include "association/line_candidates.h"
 #include "association/mc_banks.h"
 
 #include <string.h>
-
-/* Candidates of a line: one of the two collections, or none. */
-struct candidates {
-  const struct secondary_vertices_view *vertices;
-  const struct particles_view *particles;
-};
-
-static struct candidates candidates_of(const struct spectrometer_selections *in, uint64_t made_by) {
-  struct candidates found = {NULL, NULL};
-  for (uint32_t v = 0; v < in->vertices.count; v++)
-    if (*in->vertices.at[v].made_by == made_by) found.vertices = &in->vertices.at[v];
-  for (uint32_t k = 0; k < in->particles.count; k++)
-    if (*in->particles.at[k].made_by == made_by) found.particles = &in->particles.at[k];
-  return found;
-}
 
 uint32_t spectrometer_find_line(const struct line_decisions_views *lines, const char *name) {
   uint32_t line = 0;
@@ -51,7 +37,7 @@ static int mark_track(struct spectrometer *p, uint32_t track) {
 }
 
 /* Adds candidate `i` of the slice: SL_OK, SL_ENOMEM or SL_EINVAL. */
-static int add_candidate(struct spectrometer *p, const struct candidates *of, uint32_t event, uint32_t i) {
+static int add_candidate(struct spectrometer *p, const struct line_candidates *of, uint32_t event, uint32_t i) {
   if (of->particles) return mark_track(p, i - of->particles->offsets[event]) ? SL_OK : SL_EINVAL;
   if (!of->vertices) return SL_OK;
   if (!mark_track(p, of->vertices->first[i]) || !mark_track(p, of->vertices->second[i])) return SL_EINVAL;
@@ -60,7 +46,7 @@ static int add_candidate(struct spectrometer *p, const struct candidates *of, ui
 
 static int take_line(struct spectrometer *p, const struct spectrometer_selections *in, uint32_t k, uint32_t event) {
   const struct line_decisions_view *line = &in->lines.at[k];
-  const struct candidates of = candidates_of(in, *line->made_by);
+  const struct line_candidates of = line_candidates_of(&in->vertices, &in->particles, *line->made_by);
   const struct spectrometer_line added = {.name = in->lines.names[k], .is_known = of.vertices || of.particles};
   if (!add_line(p, &added)) return SL_ENOMEM;
   int status = SL_OK;

@@ -37,10 +37,17 @@ struct sl_requirement {
   uint32_t role;
 };
 
+/* 1: the requirement rejects. If none of two alternatives is met, the second one rejects. `before`: the row before; may
+ * be NULL for the first row. */
+static inline uint32_t sl_requirement_rejects(const struct sl_requirement *before, const struct sl_requirement *r) {
+  const uint32_t is_or = r->role == SL_ROLE_OR && before && !before->is_met ? 1u : 0u;
+  return !r->is_met && (r->role == SL_ROLE_REQUIREMENT || is_or) ? 1u : 0u;
+}
+
 /* Receiver of an explanation, for sl_algorithm.explain. Owned by the runtime; used by one thread. */
 struct sl_explanation {
   uint32_t size;     /* sizeof(struct sl_explanation) */
-  uint32_t is_unmet; /* 1: a requirement was not met since `begin`, or since the beginning */
+  uint32_t is_unmet; /* 1: a requirement of the candidate, or outside of candidates of the event, was not met */
   void *context;     /* first argument of the functions */
   void (*requirement)(void *context, const struct sl_requirement *r);
   /* Around the requirements of a candidate, with its index in the event. Requirements outside are of the event. */
@@ -50,6 +57,22 @@ struct sl_explanation {
 
 static inline uint32_t sl_explained(const struct sl_explanation *e, uint32_t returned) {
   return returned && !e->is_unmet ? 1u : 0u;
+}
+
+/* Begin and end the requirements of the candidate `index` of the event. sl_explain_end returns the verdict on the
+ * candidate, from the value that its predicate returned; `event_is_unmet`, which sl_explain_begin returned, says
+ * whether a requirement of the event was not met before. */
+static inline uint32_t sl_explain_begin(struct sl_explanation *e, uint32_t index) {
+  const uint32_t event_is_unmet = e->is_unmet;
+  e->begin(e->context, index);
+  e->is_unmet = 0;
+  return event_is_unmet;
+}
+static inline uint32_t sl_explain_end(struct sl_explanation *e, uint32_t event_is_unmet, uint32_t returned) {
+  const uint32_t is_accepted = sl_explained(e, returned);
+  e->end(e->context, is_accepted);
+  e->is_unmet = event_is_unmet;
+  return is_accepted;
 }
 
 /* Records a requirement; returns 1, so that the predicate goes on. */

@@ -131,13 +131,10 @@ static inline SL_UNUSED int line_prepare_more(int (*prepare)(const struct sl_ser
 #define LINE_REQUIRE_COUNT(name, count, minimum)         SL_REQUIRE(name, count, >=, minimum)
 #define LINE_REQUIRE_ANY(name, value, comparison, limit) SL_REQUIRE(name, value, comparison, limit)
 #define LINE_IS_EXPLAINED                                (explanation != NULL)
-#define LINE_EXPLAIN_ITEM(index, predicate)                                       \
-  do {                                                                            \
-    const uint32_t is_unmet_ = explanation->is_unmet;                             \
-    explanation->is_unmet = 0;                                                    \
-    explanation->begin(explanation->context, index);                              \
-    explanation->end(explanation->context, sl_explained(explanation, predicate)); \
-    explanation->is_unmet = is_unmet_;                                            \
+#define LINE_EXPLAIN_ITEM(index, predicate)                                \
+  do {                                                                     \
+    const uint32_t event_is_unmet_ = sl_explain_begin(explanation, index); \
+    (void)sl_explain_end(explanation, event_is_unmet_, predicate);         \
   } while (0)
 #else
 #define LINE_REQUIRE_COUNT(name, count, minimum)      \
@@ -165,27 +162,23 @@ static SL_UNUSED uint32_t line_explain_scales(const struct line_scale *scale, co
   SL_REQUIRE_THAT("post_scale passes the event", line_lets_through(&scale->after, odin, event));
   return found;
 }
-#define LINE_EXPLAIN_CANDIDATES_(function, type, accepts_, candidate_)                                    \
-  static uint32_t function(struct sl_explanation *explanation, const void *args, uint32_t event) {        \
-    const type *a = (const type *)args;                                                                   \
-    const uint32_t begin = a->candidates.offsets[event], end = a->candidates.offsets[event + 1];          \
-    uint32_t found = 0;                                                                                   \
-    for (uint32_t i = begin; i < end; i++) {                                                              \
-      explanation->begin(explanation->context, i - begin);                                                \
-      explanation->is_unmet = 0;                                                                          \
-      candidate_;                                                                                         \
-      const uint32_t is_one = sl_explained(explanation, accepts_(a, event, i, explanation));              \
-      explanation->end(explanation->context, is_one);                                                     \
-      found |= is_one;                                                                                    \
-    }                                                                                                     \
-    explanation->is_unmet = 0;                                                                            \
-    return line_explain_scales(&a->scale, &a->odin, event, found, explanation) && !explanation->is_unmet; \
+#define LINE_EXPLAIN_CANDIDATES_(function, type, accepts_, candidate_)                                     \
+  static uint32_t function(struct sl_explanation *explanation, const void *args, uint32_t event) {         \
+    const type *a = (const type *)args;                                                                    \
+    const uint32_t begin = a->candidates.offsets[event], end = a->candidates.offsets[event + 1];           \
+    uint32_t found = 0;                                                                                    \
+    for (uint32_t i = begin; i < end; i++) {                                                               \
+      const uint32_t event_is_unmet = sl_explain_begin(explanation, i - begin);                            \
+      candidate_;                                                                                          \
+      found |= sl_explain_end(explanation, event_is_unmet, accepts_(a, event, i, explanation));            \
+    }                                                                                                      \
+    return sl_explained(explanation, line_explain_scales(&a->scale, &a->odin, event, found, explanation)); \
   }
-#define LINE_EXPLAIN_EVENT_(function, type, accepts_, candidate_)                                         \
-  static uint32_t function(struct sl_explanation *explanation, const void *args, uint32_t event) {        \
-    const type *a = (const type *)args;                                                                   \
-    const uint32_t found = sl_explained(explanation, accepts_(a, event, 0, explanation));                 \
-    return line_explain_scales(&a->scale, &a->odin, event, found, explanation) && !explanation->is_unmet; \
+#define LINE_EXPLAIN_EVENT_(function, type, accepts_, candidate_)                                          \
+  static uint32_t function(struct sl_explanation *explanation, const void *args, uint32_t event) {         \
+    const type *a = (const type *)args;                                                                    \
+    const uint32_t found = sl_explained(explanation, accepts_(a, event, 0, explanation));                  \
+    return sl_explained(explanation, line_explain_scales(&a->scale, &a->odin, event, found, explanation)); \
   }
 #else
 #define LINE_EXPLAIN_CANDIDATES_(function, type, accepts_, candidate_) SL_STATIC_ASSERT(1, "");
