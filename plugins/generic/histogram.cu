@@ -8,7 +8,7 @@
 #define SL_ARGS histogram_args
 #define HISTOGRAM(M)                                                                                     \
   M(FIELD_REF, of, "", "field with the values that are counted")                                         \
-  M(OPTIONAL_FIELD_REF, selected, of, "u8 u16 u32",                                                      \
+  M(OPTIONAL_FIELD_REF, selected, of, "u8 u16 u32 f32",                                                  \
     "field that selects the values, by event or by item of `of`: those where it is not 0; not set: all") \
   M(OUT, histogram, generic_histogram, "the counts", SL_HISTOGRAM(title, of, bins, lower, upper))        \
   M(U32, bins, 100, 1, 1000000, "", "number of bins of equal width between the limits")                  \

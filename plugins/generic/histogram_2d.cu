@@ -11,7 +11,7 @@ enum { ENTRIES_MAX = 1 << 20, UNEQUAL = 1 };
 #define HISTOGRAM_2D(M)                                                                              \
   M(FIELD_REF, x, "", "to the right")                                                                \
   M(FIELD_REF, y, "", "field of the vertical axis, with as many values per event as x")              \
-  M(OPTIONAL_FIELD_REF, selected, x, "u8 u16 u32",                                                   \
+  M(OPTIONAL_FIELD_REF, selected, x, "u8 u16 u32 f32",                                               \
     "field that selects the pairs, by event or by item of x: those where it is not 0; not set: all") \
   M(OUT, histogram, generic_histogram_2d, "the counts",                                              \
     SL_HISTOGRAM_2D(title, x, x_bins, x_lower, x_upper, y, y_bins, y_lower, y_upper))                \

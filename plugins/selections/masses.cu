@@ -43,8 +43,8 @@ static int run(const struct sl_launch *l, const struct masses_args *a) {
 static int prepare(const struct sl_services *s, void *args) {
   struct masses_args *a = (struct masses_args *)args;
   (void)s;
-  a->faster_mass = mass_hypotheses[a->faster].mass;
-  a->slower_mass = mass_hypotheses[a->slower].mass;
+  a->faster_mass = mass_hypotheses[a->faster].value;
+  a->slower_mass = mass_hypotheses[a->slower].value;
   return SL_OK;
 }
 

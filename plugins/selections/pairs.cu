@@ -22,7 +22,7 @@
   M(IN, states, long_states, "x y z tx ty c00 c20 c22 c11 c31 c33", "states of the particles")                         \
   M(IN, vertices, pv_vertices, "offsets x y z c_xx c_xy c_yy c_xz c_yz c_zz", "primary vertices")                      \
   M(OUT, pairs, secondary_vertices, "pairs by ascending indices of their particles",                                   \
-    SL_ITEMS(SL_ONE(SL_BUDGET_TERM(pairs_per_event, 65536))))                                                          \
+    SL_ITEMS(SL_ONE(SL_BUDGET_TERM(pairs_per_event, 65536))), SL_VOCABULARY(pair_vocabulary))                          \
   M(SCRATCH, selected, u32, "indices in the event of particles that may form pairs", SL_ONE(SL_ITEMS_TERM(particles))) \
   M(SCRATCH, selected_count, u32, "number of selected particles per event", SL_ONE(SL_EVENTS_TERM(1, 0)))              \
   M(SCRATCH, pair_event, u32, "event of a pair", SL_ONE(SL_ITEMS_TERM(pairs)))                                         \

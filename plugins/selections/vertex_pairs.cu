@@ -13,12 +13,16 @@
 
 enum { ALTERNATIVES = 3 };
 
+/* Names in expressions of the pairs: first.NAME, second.NAME. */
+static const struct sl_link vertex_pair_links[] = {{"first", "vertices"}, {"second", "vertices"}};
+static const struct sl_vocabulary vertex_pair_vocabulary = {vertex_pair_links, NULL, SL_COUNT_(vertex_pair_links), 0};
+
 #define SL_ARGS vertex_pairs_args
 #define VERTEX_PAIRS(M)                                                                                        \
   M(IN, vertices, secondary_vertices, "offsets first second chi2 pt eta dira min_p min_pt min_ip min_ip_chi2", \
     "secondary vertices, in any order")                                                                        \
   M(OUT, pairs, vertex_pairs, "pairs by ascending indices of their vertices",                                  \
-    SL_ITEMS(SL_ONE(SL_BUDGET_TERM(pairs_per_event, 65536))))                                                  \
+    SL_ITEMS(SL_ONE(SL_BUDGET_TERM(pairs_per_event, 65536))), SL_VOCABULARY(vertex_pair_vocabulary))           \
   M(SCRATCH, selected, u32, "indices in the event of selected vertices", SL_ONE(SL_ITEMS_TERM(vertices)))      \
   M(SCRATCH, selected_count, u32, "number of selected vertices per event", SL_ONE(SL_EVENTS_TERM(1, 0)))       \
   M(BUDGET, pairs_per_event, 4, 1, 65536, "pairs, on average over a slice")                                    \

@@ -249,7 +249,7 @@ static void write_members(struct writer *w, const struct sl_node *node, uint32_t
   for (uint32_t i = 0; i < algorithm->member_count; i++) {
     const int is_reference = (members[i]->flags & SL_FLAG_FIELD) != 0; /* an input that is written under `set` */
     const uint32_t heading = is_reference ? SL_MEMBER_PROPERTY : members[i]->kind;
-    if (heading != kind || is_idle(w, node, members[i])) continue;
+    if (heading != kind || members[i]->flags & SL_FLAG_OPERAND || is_idle(w, node, members[i])) continue;
     if (!headed) write_text(w, kind == SL_MEMBER_IN ? "    in:\n" : "    set:\n");
     headed = 1;
     if (is_reference)

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 static void check_nodes(struct sl_draft *draft) {
+  sl_draft_expressions(draft);
   sl_draft_conditions(draft);
   sl_draft_properties(draft);
   sl_draft_lists(draft);
@@ -19,6 +20,7 @@ static void check_nodes(struct sl_draft *draft) {
   sl_draft_outputs(draft);
   const uint32_t *sorted = sl_draft_sort(draft);
   if (sorted != NULL) sl_draft_same_items(draft);
+  if (sorted != NULL) sl_draft_operands(draft);
   if (sorted != NULL) sl_draft_inherit_lists(draft, sorted);
   if (draft->reader->error_count == 0) sl_draft_dimensions(draft, sorted);
   if (draft->reader->error_count > 0) return;
@@ -38,6 +40,8 @@ static void read_graph(struct sl_reader *r, struct sl_graph *graph) {
   sl_find_mentions(r, root);
   sl_substitute_parameters(r, root);
   sl_load_named_plugins(r, root); /* plugins named by a parameter */
+  sl_derive_fields(r, root);
+  sl_load_named_plugins(r, root); /* generic, which derives */
   sl_expand_plugins(r);
   struct sl_draft draft = {.reader = r, .root = root, .graph = graph};
   if (sl_draft_nodes(&draft) != SL_OK) return;
@@ -101,6 +105,8 @@ void sl_graph_fill_properties(const struct sl_node *node, void *args) {
       const uint64_t hash = XXH3_64bits(node->name, strlen(node->name));
       memcpy((char *)args + property->args_offset, &hash, sizeof hash);
     }
+    if (property->kind == SL_MEMBER_PROGRAM && node->program != NULL)
+      memcpy((char *)args + property->args_offset, node->program, sizeof *node->program);
     if (property->kind != SL_MEMBER_PROPERTY) continue;
     const struct sl_value *value = &node->values[m];
     if (property->type == SL_TYPE_string)

@@ -62,7 +62,8 @@ struct sl_node {
   struct sl_location *value_locations; /* location of each value that was set; all zero for defaults */
   uint32_t *text_offsets; /* per member: for a string written without escapes, 1 + number of characters before its text;
                            * else 0 */
-  struct sl_port *lists;  /* event lists that it runs on, sorted, unique; empty: all events */
+  const struct sl_program *program; /* of its expression; NULL: it has none */
+  struct sl_port *lists;            /* event lists that it runs on, sorted, unique; empty: all events */
   uint32_t list_count;
   uint32_t any_list;     /* 1: runs on events that are on any of the lists; 0: on events that are on all */
   uint32_t order;        /* position in `order` */

@@ -43,7 +43,8 @@ static const char *member_hint(struct sl_draft *draft, const struct sl_algorithm
   sl_guess_begin(r, &guess, name);
   for (uint32_t i = 0; i < algorithm->member_count; i++)
     if (algorithm->members[i].kind == kind ||
-        (kind == SL_MEMBER_PROPERTY && algorithm->members[i].kind == SL_MEMBER_FIELD))
+        (kind == SL_MEMBER_PROPERTY && algorithm->members[i].kind == SL_MEMBER_FIELD &&
+         !(algorithm->members[i].flags & SL_FLAG_OPERAND)))
       sl_guess_offer(&guess, algorithm->members[i].name);
   return sl_guess_hint(r, &guess);
 }

@@ -40,6 +40,14 @@ struct sl_yaml;
 struct sl_mention;
 struct sl_header_value;
 
+/* A node that derive.c added for an expression in place of a field. */
+struct sl_derived {
+  const char *node, *text;
+  const char *user, *property; /* where the expression stands */
+  int has_events;
+  const struct sl_derived *next;
+};
+
 struct sl_reader {
   struct sl_arena *arena;
   const struct sl_graph_request *request;
@@ -53,8 +61,9 @@ struct sl_reader {
   const struct sl_mention **mentions; /* for each --set of a parameter: the nodes that refer to it (unused.c) */
   struct sl_header_value *header;     /* values of the input's header (header.c) */
   uint32_t header_count;
-  uint32_t unreadable; /* 1: a file could not be read or parsed, so that its content is unknown */
-  size_t guesses_cost; /* cost of all searches for the nearest name */
+  const struct sl_derived *derived; /* nodes added for expressions (derive.c) */
+  uint32_t unreadable;              /* 1: a file could not be read or parsed, so that its content is unknown */
+  size_t guesses_cost;              /* cost of all searches for the nearest name */
 };
 
 /* Adds a message. `node` and `hint` may be NULL. Only sl_report_error counts it as an error. */

@@ -136,7 +136,7 @@ void sl_draft_references(struct sl_draft *draft, uint32_t index) {
     const struct sl_tree *text = sl_tree_get(set, members[m].name);
     if (text != NULL && !(sl_tree_is_null(text) && (members[m].flags & SL_FLAG_OPTIONAL)))
       resolve(draft, node, m, text, &members[m]);
-    else if (!(members[m].flags & SL_FLAG_OPTIONAL) && !sl_tree_was_refused(set, members[m].name) &&
+    else if (!(members[m].flags & (SL_FLAG_OPTIONAL | SL_FLAG_OPERAND)) && !sl_tree_was_refused(set, members[m].name) &&
              !sl_tree_was_refused(draft->nodes[index].tree, "set"))
       sl_report_error(draft->reader, draft->nodes[index].mark, node->name,
                       sl_arena_format(arena, "set it: `set: { %s: NODE.FIELD }`", members[m].name),
@@ -148,9 +148,7 @@ void sl_draft_references(struct sl_draft *draft, uint32_t index) {
 /* -------------------------------------------------------------------------------------- references to the same items
  */
 
-/* The port that defines the items of an output: the output itself, or the port with which it shares offsets, through
- * all nodes. Node SL_NONE: unknown after an error. */
-static struct sl_port items_of(const struct sl_graph *graph, struct sl_port port) {
+struct sl_port sl_items_of(const struct sl_graph *graph, struct sl_port port) {
   while (port.node != SL_NONE) {
     const struct sl_node *node = &graph->nodes[port.node];
     const char *shares = node->algorithm->members[port.member].shares;
@@ -182,7 +180,7 @@ static const char *items_difference(struct sl_draft *draft, const struct sl_node
         r->arena, "needs values per event, or per item if `%s` has values per item, but `%s` is %s and `%s` is %s",
         other->name, member->name, sl_shape_name(field->shape), other->name, sl_shape_name(field_of(other)->shape));
   const struct sl_port own = node->inputs[reference].ports[0], others = node->inputs[of].ports[0];
-  const struct sl_port owner = items_of(draft->graph, own), expected = items_of(draft->graph, others);
+  const struct sl_port owner = sl_items_of(draft->graph, own), expected = sl_items_of(draft->graph, others);
   const int are_known = owner.node != SL_NONE && expected.node != SL_NONE;
   if (!are_known || (owner.node == expected.node && owner.member == expected.member)) return NULL;
   return sl_arena_format(r->arena, "has the items of %s, but `%s` has those of %s", sl_port_name(draft, owner),

@@ -49,10 +49,18 @@ void sl_draft_check_header(struct sl_draft *draft, const struct sl_node *node);
 /* parameters.c: replaces ${name}, and ${node.property}, in all values of `root`; finds ${conditions}. */
 void sl_substitute_parameters(struct sl_reader *r, struct sl_tree *root);
 
+/* derive.c: where `set` has an expression in place of a field, adds a node of generic.derive with it, and names its
+ * value instead. The plugins of the nodes must be loaded. */
+void sl_derive_fields(struct sl_reader *r, struct sl_tree *root);
+/* Returns 1 if the text in place of a field is an expression. */
+int sl_is_expression(const char *text);
+
 /* ---- draft of a graph: nodes with their algorithms, and the trees that describe them */
 
+struct sl_expression_draft;
 struct sl_draft_node {
-  struct sl_tree *tree; /* tree of the node */
+  struct sl_tree *tree;                   /* tree of the node */
+  struct sl_expression_draft *expression; /* of a node with a program (expressions.c) */
   struct sl_mark mark;
   uint32_t lists_given;   /* 1: it has `events` */
   uint32_t lists_unknown; /* 1: after an error, its event list is unknown */
@@ -78,6 +86,11 @@ int32_t sl_member_find(const struct sl_algorithm *algorithm, uint32_t kind, cons
 /* Reports that the algorithm has no such property, input, ...; a note if the value was set for an earlier algorithm. */
 void sl_draft_unknown_member(struct sl_draft *draft, const struct sl_node *node, uint32_t kind,
                              const struct sl_entry *entry, const char *name);
+
+/* expressions.c: compiles the expressions of nodes with a program, and sets their operands; later, on a graph without
+ * cycles, checks that operands belong to the same items. */
+void sl_draft_expressions(struct sl_draft *draft);
+void sl_draft_operands(struct sl_draft *draft);
 
 /* conditions.c: checks the section `conditions`; a string with ${conditions}, in a property of a node. The latter
  * returns 0 with the error reported. */
@@ -129,6 +142,9 @@ int sl_tree_is_all(const struct sl_tree *text);
 /* references.c: resolves the fields that a node's `set` refers to, and makes them inputs. The node's inputs must be
  * allocated. */
 void sl_draft_references(struct sl_draft *draft, uint32_t index);
+/* The port that defines the items of an output: the output itself, or the port with which it shares offsets, through
+ * all nodes. Node SL_NONE: unknown after an error. */
+struct sl_port sl_items_of(const struct sl_graph *graph, struct sl_port port);
 /* Reports references that do not have the items that their table states (sl_member.items_of). On a graph without
  * cycles. */
 void sl_draft_same_items(struct sl_draft *draft);

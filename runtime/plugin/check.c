@@ -172,6 +172,7 @@ static uint32_t member_bytes(const struct sl_member *m) {
   if (m->kind == SL_MEMBER_NODE_HASH) return (uint32_t)sizeof(uint64_t);
   if (m->kind == SL_MEMBER_COMPUTED) return m->args_size;
   if (m->kind == SL_MEMBER_FIELD) return (uint32_t)sizeof(struct sl_field_ref);
+  if (m->kind == SL_MEMBER_PROGRAM) return (uint32_t)sizeof(struct sl_program);
   return sl_type_bytes(m->type) * (m->kind == SL_MEMBER_PROPERTY ? sl_property_count(m) : 1);
 }
 
@@ -220,9 +221,10 @@ static int check_partners(const struct checker *c) {
   if (m->shares) {
     const int index = sl_member_index(a, m->shares);
     const struct sl_member *partner = index < 0 ? NULL : &a->members[index];
-    if (!partner || !is_port(partner) || partner >= m)
+    const int is_operand = partner && partner->kind == SL_MEMBER_FIELD && partner->flags & SL_FLAG_OPERAND;
+    if (!partner || !(is_port(partner) || is_operand) || partner >= m)
       return checker_refuse(c, "shares the offsets of %s, which is not an earlier port in the table", m->shares);
-    if (sl_offsets_field(partner->collection) < 0)
+    if (!is_operand && sl_offsets_field(partner->collection) < 0)
       return checker_refuse(c, "shares the offsets of %s, but its collection %s has none", m->shares,
                             partner->collection->name);
     if (partner->flags & SL_FLAG_OPTIONAL)
@@ -269,6 +271,26 @@ static int check_reference(const struct checker *c) {
   return SL_OK;
 }
 
+static int check_program(const struct checker *c) {
+  const struct sl_member *m = c->member;
+  const int32_t p = m->fields ? sl_member_index(c->algorithm, m->fields) : -1;
+  const struct sl_member *property = p < 0 ? NULL : &c->algorithm->members[p];
+  if (c->algorithm->kind != SL_KIND_KERNEL) return checker_refuse(c, "only kernels have programs");
+  if (!property || property->kind != SL_MEMBER_PROPERTY || property->type != SL_TYPE_string)
+    return checker_refuse(c, "is compiled from %s, which is no property of type string",
+                          m->fields ? m->fields : "NULL");
+  return SL_OK;
+}
+
+/* 1 if the runtime compiles the string, so that the kernel need not read it. */
+static int is_compiled(const struct sl_algorithm *a, const struct sl_member *property) {
+  for (uint32_t i = 0; i < a->member_count; i++)
+    if (a->members[i].kind == SL_MEMBER_PROGRAM && a->members[i].fields &&
+        strcmp(a->members[i].fields, property->name) == 0)
+      return 1;
+  return 0;
+}
+
 /* Members that only `prepare` can write or read. */
 static int check_prepared(const struct checker *c) {
   const struct sl_member *m = c->member;
@@ -276,7 +298,7 @@ static int check_prepared(const struct checker *c) {
   if (c->algorithm->prepare) return SL_OK;
   if (m->kind == SL_MEMBER_COMPUTED || m->kind == SL_MEMBER_TABLE)
     return checker_refuse(c, "is written by the function prepare, but the algorithm has none");
-  if (is_string && c->algorithm->kind == SL_KIND_KERNEL)
+  if (is_string && c->algorithm->kind == SL_KIND_KERNEL && !is_compiled(c->algorithm, m))
     return checker_refuse(
         c,
         "a kernel cannot read a string of the host; use an enumeration, SL_ENUM, or compute the values that the "
@@ -290,12 +312,12 @@ static int check_member(struct checker *c) {
                                  : m->kind == SL_MEMBER_PROPERTY
                                      ? SL_FLAG_BUDGET | SL_FLAG_READ | SL_FLAG_WRITTEN | SL_FLAG_INPUT
                                  : m->kind == SL_MEMBER_SCRATCH ? SL_FLAG_TUNED | SL_FLAG_SHARED
-                                 : m->kind == SL_MEMBER_FIELD   ? SL_FLAG_OPTIONAL
+                                 : m->kind == SL_MEMBER_FIELD   ? SL_FLAG_OPTIONAL | SL_FLAG_OPERAND
                                                                 : 0;
   if (!m->doc) return checker_refuse(c, "doc is NULL");
   if ((m->flags & SL_FLAG_INPUT) && (c->algorithm->kind != SL_KIND_SOURCE || m->type > SL_TYPE_f64 || m->count > 0))
     return checker_refuse(c, "a value of the input is a number, and a property of a source");
-  if (m->kind > SL_MEMBER_FIELD) return checker_refuse(c, "unknown kind %u", m->kind);
+  if (m->kind > SL_MEMBER_PROGRAM) return checker_refuse(c, "unknown kind %u", m->kind);
   if (m->flags & ~allowed_flags) return checker_refuse(c, "flags %u do not belong to its kind", m->flags);
   if ((m->flags & SL_FLAG_LIST) && (m->flags & SL_FLAG_OPTIONAL))
     return checker_refuse(c, "a list port is not optional: it can be empty");
@@ -309,6 +331,7 @@ static int check_member(struct checker *c) {
     return checker_refuse(c, "scratch of the tuned version only, and of the other only");
   if (m->kind == SL_MEMBER_PROPERTY && check_property(c)) return SL_EPLUGIN;
   if (m->kind == SL_MEMBER_FIELD && check_reference(c)) return SL_EPLUGIN;
+  if (m->kind == SL_MEMBER_PROGRAM && check_program(c)) return SL_EPLUGIN;
   if (check_prepared(c)) return SL_EPLUGIN;
   return check_place(c);
 }

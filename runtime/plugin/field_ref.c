@@ -51,7 +51,7 @@ struct sl_member sl_field_ref_input(const struct sl_member *ref, const struct sl
   int sources[SL_FIELD_REF_POINTERS];
   size_t length = 0;
   input.kind = SL_MEMBER_IN;
-  input.flags = SL_FLAG_FIELD;
+  input.flags = SL_FLAG_FIELD | (ref->flags & SL_FLAG_OPERAND);
   input.collection = c;
   input.count = field;
   sl_field_ref_sources(&input, sources);

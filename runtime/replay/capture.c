@@ -242,8 +242,13 @@ static int find_node(struct capture *c, const char *name, struct sl_diagnostics 
     const struct sl_node *node = &graph->nodes[found];
     c->node = (uint32_t)found;
     if (node->algorithm->kind == SL_KIND_KERNEL || node->algorithm->kind == SL_KIND_CONSTANT) {
-      if (node->live) return SL_OK;
-      sl_diagnose(d, SL_ERROR, &node->location, name, NULL, "it does not run, because nothing depends on it");
+      if (node->program != NULL)
+        sl_diagnose(d, SL_ERROR, &node->location, name, NULL,
+                    "it computes an expression of the graph, which a case cannot hold; capture a node that reads it");
+      else if (node->live)
+        return SL_OK;
+      else
+        sl_diagnose(d, SL_ERROR, &node->location, name, NULL, "it does not run, because nothing depends on it");
       return SL_EINVAL;
     }
     sl_diagnose(d, SL_ERROR, &node->location, name, NULL, "%s is %s: only kernels and constants can be captured",

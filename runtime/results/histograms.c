@@ -9,10 +9,12 @@
 
 static const struct sl_axis no_axis = {.kind = SL_AXIS_NONE, .bins = 1, .label = "", .unit = "", .doc = ""};
 
-/* Field reference in the notation of graphs. NULL if out of memory. */
-static char *reference_text(const struct sl_graph *g, struct sl_port port, const char *field) {
+/* Field reference in the notation of graphs; for a derived field its expression. NULL if out of memory. */
+static char *reference_text(const struct sl_graph *g, struct sl_port port, const struct sl_field *f) {
   const struct sl_node *from = &g->nodes[port.node];
+  const char *field = f->name;
   uint32_t ports = 0;
+  if (from->program != NULL) return strdup(f->doc);
   for (uint32_t m = 0; m < from->algorithm->member_count; m++)
     ports += from->algorithm->members[m].kind == SL_MEMBER_OUT;
   const char *port_name = ports > 1 ? from->algorithm->members[port.member].name : "";
@@ -36,7 +38,7 @@ static int read_axis(const struct sl_graph *g, const struct sl_node *node, const
   const struct sl_field *field = &input->collection->fields[input->count];
   *axis = (struct sl_axis){.kind = SL_AXIS_NUMERIC,
                            .bins = (uint32_t)value_of(node, members->bins)->integer,
-                           .label = reference_text(g, node->inputs[m].ports[0], field->name),
+                           .label = reference_text(g, node->inputs[m].ports[0], field),
                            .unit = field->unit,
                            .doc = field->doc,
                            .lower = value_of(node, members->lower)->number,

@@ -12,67 +12,72 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { ITEMS = 4, TEXT_MAX = 1 << 14 };
 
 static void check_operand(uint64_t word) {
-  const uint32_t operand = (uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS;
-  const uint32_t rest = (uint32_t)(word >> WHERE_CONSTANT_SHIFT), place = rest & WHERE_16_BITS;
-  require(operand < WHERE_OPERANDS);
-  if (operand < WHERE_OF_CANDIDATE) return;
+  const uint32_t operand = (uint32_t)word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
+  const uint32_t rest = (uint32_t)(word >> SL_EXPRESSION_CONSTANT_SHIFT), place = rest & SL_EXPRESSION_16_BITS;
+  require(operand < SL_EXPRESSION_OPERANDS);
+  if (operand < SL_EXPRESSION_OF_CANDIDATE) return;
   require(place % sizeof(void *) == 0 && place + sizeof(void *) <= sizeof(struct where_test_args));
-  require(rest >> (WHERE_TYPE_SHIFT - WHERE_CONSTANT_SHIFT) <= SL_TYPE_f64);
+  require((rest >> (SL_EXPRESSION_TYPE_SHIFT - SL_EXPRESSION_CONSTANT_SHIFT) & SL_EXPRESSION_8_BITS) <= SL_TYPE_f64);
+  require(rest >> (SL_EXPRESSION_LINK_SHIFT - SL_EXPRESSION_CONSTANT_SHIFT) < WHERE_LINKS);
 }
 
 /* Marks the words of an instruction except the first as data. */
-static void mark_data(const struct where_program *program, uint32_t i, uint8_t *is_data) {
-  const uint32_t operation = (uint32_t)program->words[i] & WHERE_8_BITS;
-  if (operation == WHERE_MASS) is_data[i + 1] = 1;
-  if (operation != WHERE_INTEGERS) return;
-  const uint32_t comparison = (uint32_t)(program->words[i] >> WHERE_CONSTANT_SHIFT);
-  require(comparison >= WHERE_LESS && comparison <= WHERE_HAS);
+static void mark_data(const struct sl_expression_program *program, uint32_t i, uint8_t *is_data) {
+  const uint32_t operation = (uint32_t)program->words[i] & SL_EXPRESSION_8_BITS;
+  if (operation == SL_EXPRESSION_CALL) is_data[i + 1] = 1;
+  if (operation != SL_EXPRESSION_INTEGERS) return;
+  const uint32_t comparison = (uint32_t)(program->words[i] >> SL_EXPRESSION_CONSTANT_SHIFT);
+  require(comparison >= SL_EXPRESSION_LESS && comparison <= SL_EXPRESSION_HAS);
   for (uint32_t side = 0, at = i; side < 2; side++) {
     require(++at < program->count);
     is_data[at] = 1;
     check_operand(program->words[at]);
-    if (((uint32_t)program->words[at] >> WHERE_OPERAND_SHIFT & WHERE_4_BITS) == WHERE_CONSTANT) is_data[++at] = 1;
+    if (((uint32_t)program->words[at] >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS) == SL_EXPRESSION_CONSTANT)
+      is_data[++at] = 1;
   }
 }
 
-static void check_program(const struct where_program *program) {
-  uint8_t is_data[WHERE_WORDS_MAX + 2] = {0};
+static void check_program(const struct sl_expression_program *program) {
+  uint8_t is_data[SL_EXPRESSION_WORDS_MAX + 2] = {0};
   uint32_t aside = 0;
-  require(program->count <= WHERE_WORDS_MAX);
+  require(program->count <= SL_EXPRESSION_WORDS_MAX);
   for (uint32_t i = 0; i < program->count; i++)
     if (!is_data[i]) mark_data(program, i, is_data);
   require(!is_data[program->count]);
   for (uint32_t i = 0; i < program->count; i++) {
     const uint64_t word = program->words[i];
-    const uint32_t operation = (uint32_t)word & WHERE_8_BITS,
-                   operand = (uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS;
-    const uint32_t jump = (uint32_t)word >> WHERE_JUMP_SHIFT & WHERE_4_BITS,
-                   target = (uint32_t)word >> WHERE_TARGET_SHIFT & WHERE_16_BITS;
+    const uint32_t operation = (uint32_t)word & SL_EXPRESSION_8_BITS,
+                   operand = (uint32_t)word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
+    const uint32_t jump = (uint32_t)word >> SL_EXPRESSION_JUMP_SHIFT & SL_EXPRESSION_4_BITS,
+                   target = (uint32_t)word >> SL_EXPRESSION_TARGET_SHIFT & SL_EXPRESSION_16_BITS;
     if (is_data[i]) continue;
-    require(operation < WHERE_OPERATIONS && jump <= WHERE_IF_TRUE);
+    require(operation < SL_EXPRESSION_OPERATIONS && jump <= SL_EXPRESSION_IF_TRUE);
     check_operand(word);
-    if (operation == WHERE_PUSH) require(++aside <= WHERE_STACK_MAX);
-    if (operand == WHERE_STACK) require(aside-- > 0);
-    if (jump != WHERE_NO_JUMP) require(aside == 0 && target > i && target <= program->count && !is_data[target]);
+    if (operation == SL_EXPRESSION_PUSH) require(++aside <= SL_EXPRESSION_STACK_MAX);
+    if (operand == SL_EXPRESSION_STACK) require(aside-- > 0);
+    if (jump != SL_EXPRESSION_NO_JUMP)
+      require(aside == 0 && target > i && target <= program->count && !is_data[target]);
   }
   require(aside == 0);
 }
 
 /* All fields point to the same zeros. */
-static void run_program(const struct where_program *program) {
+static void run_program(const struct sl_expression_program *program) {
   static const uint64_t zeros[ITEMS];
   static struct where_test_args args;
   const void *values = zeros;
   for (size_t at = 0; at < sizeof args; at += sizeof values)
     memcpy((unsigned char *)&args + at, &values, sizeof values);
-  const struct where_children children = {args.particles.offsets, args.candidates.first, args.candidates.second,
-                                          args.particles.p, args.candidates.opening};
+  const struct where_children children = {
+      {{args.particles.offsets, args.candidates.first}, {args.particles.offsets, args.candidates.second}},
+      args.particles.p,
+      args.candidates.opening};
   require(where_evaluate(program->words, program->count, &args, &children, 0, 0) <= 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static struct where_program program;
-  static struct where_fault fault;
+  static struct sl_expression_program program;
+  static struct sl_expression_fault fault;
   char *text = size < TEXT_MAX ? malloc(size + 1) : NULL;
   if (!text) return 0;
   memcpy(text, data, size);

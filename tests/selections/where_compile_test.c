@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-static struct where_program program;
-static struct where_fault fault;
+static struct sl_expression_program program;
+static struct sl_expression_fault fault;
 
 static int compile(const char *text) { return where_compile(text, NULL, &where_test_language, &program, &fault); }
 
@@ -37,7 +37,7 @@ static void unknown_names_are_reported_with_the_nearest_name(void **state) {
   expect_fault("mx(pt, p) > 1", /*     */ "^", "there is no function `mx`; did you mean max?");
   expect_fault("pt(1) > 1", /*         */ "^", "there is no function `pt`");
   expect_fault("mass(pion, K) > 1", /* */ "     ^", "`mass` needs particles");
-  expect_fault("x > 1 mm^", /*         */ "        ^", "an operator is missing before `^`");
+  expect_fault("x > 1 mm^", /*         */ "         ^", "`^` needs an integer from 2 to 9");
   expect_fault("pt > 1 KeV", /*        */ "       ^", "`KeV` is not a unit");
 }
 
@@ -54,6 +54,20 @@ static void conditions_and_numbers_are_distinct_types(void **state) {
   expect_fault("2 < eta < 5", /*     */ "        ^", "write 2 < eta and eta < 5");
   expect_fault("2 < eta == 5 > 1", /**/ "        ^", "write 2 < eta and eta < 5");
   expect_fault("has(leptons, 1) > 0", "^", "a comparison needs a number");
+}
+
+static void wrong_powers_are_reported(void **state) {
+  (void)state;
+  expect_fault("x^1 > 2", /*     */ "  ^", "`^` needs an integer from 2 to 9");
+  expect_fault("x^2.5 > 2", /*   */ "  ^", "`^` needs an integer from 2 to 9");
+  expect_fault("x^10 > 2", /*    */ "  ^", "`^` needs an integer from 2 to 9");
+  expect_fault("x^p > 2", /*     */ "  ^", "`^` needs an integer from 2 to 9");
+  expect_fault("(x > 1)^2 > 2", "^", "`^` needs a number");
+  expect_fault("x^2 > 1 mm", /*  */ "        ^", "`x^2` is in mm^2");
+  expect_fault("atan2(x, p) > 1", "         ^", "`x` is a length in mm, but `p` is an energy in MeV");
+  expect_fault("dphi(x, y) > 1", /**/ "     ^", "`dphi` needs a number without a unit");
+  assert_int_equal(compile("x^2 + y^2 > 4 mm^2 and 2^3 == 8"), SL_OK);
+  assert_string_equal(fault.text, "");
 }
 
 static void wrong_numbers_of_arguments_are_reported(void **state) {
@@ -109,7 +123,8 @@ static void wrong_units_are_reported(void **state) {
   expect_fault("max(pt, p) > (2 mm)", /*   */ "                ^", "`max(pt, p)` is an energy in MeV");
   expect_fault("pt > ip", /*               */ "     ^", "`pt` is an energy in MeV, but `ip` is a length in mm");
   expect_fault("mass(pi, K) > 2 mm", /*    */ "                ^", "`mass(pi, K)` is an energy in MeV");
-  expect_fault("mass(pi, 2 mm) > 2", /*    */ "           ^", "`mass` needs an energy, but `2 mm` is a length in mm");
+  expect_fault("mass(pi, 2 mm) > 2", /*    */ "           ^",
+               "`mass` needs an energy in MeV, but `2 mm` is a length in mm");
   expect_fault("log(pt) > 2", /*           */ "    ^", "`log` needs a number without a unit, but `pt` is an energy");
   expect_fault("log(2 mm) > 2", /*         */ "      ^", "divide it by a unit, such as 1 GeV");
   expect_fault("has(leptons, 1 mm)", /*    */ "               ^", "`has` needs a number without a unit");
@@ -142,10 +157,11 @@ static void wrong_units_of_products_with_bare_factors_are_warnings(void **state)
 
 static void exceeded_limits_are_reported(void **state) {
   (void)state;
-  char text[8 * WHERE_WORDS_MAX] = "";
-  for (int i = 0; i < WHERE_WORDS_MAX / 2; i++) strcat(text, i == 0 ? "pt > 1" : " and pt > 1"); /* two words each */
+  char text[8 * SL_EXPRESSION_WORDS_MAX] = "";
+  for (int i = 0; i < SL_EXPRESSION_WORDS_MAX / 2; i++)
+    strcat(text, i == 0 ? "pt > 1" : " and pt > 1"); /* two words each */
   assert_int_equal(compile(text), SL_OK);
-  assert_int_equal(program.count, WHERE_WORDS_MAX);
+  assert_int_equal(program.count, SL_EXPRESSION_WORDS_MAX);
   strcat(text, " and pt > 1");
   assert_int_equal(compile(text), SL_EINVAL);
   assert_non_null(strstr(fault.text, "it has more than 512 instructions"));
@@ -160,32 +176,36 @@ static void exceeded_limits_are_reported(void **state) {
   assert_int_equal(fault.at, 64);
   assert_non_null(strstr(fault.text, "nested more than 64 deep"));
 
-  for (int count = WHERE_STACK_MAX; count <= WHERE_STACK_MAX + 1; count++) {
+  for (int count = SL_EXPRESSION_STACK_MAX; count <= SL_EXPRESSION_STACK_MAX + 1; count++) {
     strcpy(text, "1 > ");
     for (int i = 0; i < count - 1; i++) strcat(text, "(pt / ");
     strcat(text, "-p");
     for (int i = 0; i < count - 1; i++) strcat(text, ")");
-    assert_int_equal(compile(text), count <= WHERE_STACK_MAX ? SL_OK : SL_EINVAL);
+    assert_int_equal(compile(text), count <= SL_EXPRESSION_STACK_MAX ? SL_OK : SL_EINVAL);
   }
   assert_non_null(strstr(fault.text, "more than 8 intermediate results"));
 }
 
 /* ---------------------------------------------------------------------------------------------- programs */
 
-static uint32_t operation(uint32_t i) { return (uint32_t)program.words[i] & WHERE_8_BITS; }
-static uint32_t jump(uint32_t i) { return (uint32_t)program.words[i] >> WHERE_JUMP_SHIFT & WHERE_4_BITS; }
-static uint32_t target(uint32_t i) { return (uint32_t)program.words[i] >> WHERE_TARGET_SHIFT; }
-static float constant(uint32_t i) { return sl_f32_from_bits((uint32_t)(program.words[i] >> WHERE_CONSTANT_SHIFT)); }
+static uint32_t operation(uint32_t i) { return (uint32_t)program.words[i] & SL_EXPRESSION_8_BITS; }
+static uint32_t jump(uint32_t i) {
+  return (uint32_t)program.words[i] >> SL_EXPRESSION_JUMP_SHIFT & SL_EXPRESSION_4_BITS;
+}
+static uint32_t target(uint32_t i) { return (uint32_t)program.words[i] >> SL_EXPRESSION_TARGET_SHIFT; }
+static float constant(uint32_t i) {
+  return sl_f32_from_bits((uint32_t)(program.words[i] >> SL_EXPRESSION_CONSTANT_SHIFT));
+}
 
 static void a_requirement_is_two_instructions_and_the_second_jumps(void **state) {
   (void)state;
   assert_int_equal(compile(" pt > 2000 and chi2 < 20 or p >= 1 "), SL_OK);
   assert_int_equal(program.count, 7);
-  assert_int_equal(operation(0), WHERE_LOAD);
-  assert_int_equal(operation(1), WHERE_GREATER);
-  assert_int_equal(jump(1), WHERE_IF_FALSE);
+  assert_int_equal(operation(0), SL_EXPRESSION_LOAD);
+  assert_int_equal(operation(1), SL_EXPRESSION_GREATER);
+  assert_int_equal(jump(1), SL_EXPRESSION_IF_FALSE);
   assert_int_equal(target(1), 4); /* the separate jump instruction of `or` */
-  assert_int_equal(operation(3), WHERE_LESS);
+  assert_int_equal(operation(3), SL_EXPRESSION_LESS);
 }
 
 static void an_empty_expression_is_an_empty_program(void **state) {
@@ -229,6 +249,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unknown_names_are_reported_with_the_nearest_name),
       cmocka_unit_test(conditions_and_numbers_are_distinct_types),
+      cmocka_unit_test(wrong_powers_are_reported),
       cmocka_unit_test(wrong_numbers_of_arguments_are_reported),
       cmocka_unit_test(missing_parts_are_reported),
       cmocka_unit_test(wrong_units_are_reported),

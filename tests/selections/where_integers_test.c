@@ -24,12 +24,12 @@ struct all_args {
   struct all_types_view items;
 };
 static const struct where_scope scopes[] = {
-    {"", &all_types_collection, offsetof(struct all_args, items), WHERE_OF_CANDIDATE, NULL, 0},
-    {"count", NULL, offsetof(struct all_args, items), WHERE_COUNT, NULL, 0}};
+    {"", &all_types_collection, offsetof(struct all_args, items), SL_EXPRESSION_OF_CANDIDATE, 0, NULL, 0},
+    {"count", NULL, offsetof(struct all_args, items), SL_EXPRESSION_COUNT, 0, NULL, 0}};
 static const struct where_language language = {scopes, SL_COUNT_(scopes), 0};
 
-static struct where_program program;
-static struct where_fault fault;
+static struct sl_expression_program program;
+static struct sl_expression_fault fault;
 static int compile(const char *text) { return where_compile(text, NULL, &language, &program, &fault); }
 
 /* Values of the only item. */

@@ -185,6 +185,14 @@ HOLDS(least, sl_min_f32(F("x"), F("y")) > sl_max_f32(F("z"), -5.0f))
 HOLDS(deep, F("chi2") / (F("eta") +
                          F("dira") / (F("opening") + F("fd_chi2") / (F("min_ip_chi2") + F("x") / (F("x") - -F("y"))))) >
                 0.1f)
+HOLDS(powers, -F("x") * F("x") + F("y") * F("y") * F("y") > (F("z") + 1.0f) * (F("z") + 1.0f) - 4.0f)
+HOLDS(angle, sl_atan2f(F("y"), F("x")) > 1.0f)
+/* The difference of two angles that are at most pi, and in this range. */
+static float turned(float a, float b) {
+  const float pi = 3.14159265f, difference = a - b;
+  return difference > pi ? difference - 2.0f * pi : difference <= -pi ? difference + 2.0f * pi : difference;
+}
+HOLDS(turn, turned(sl_atan2f(F("y"), F("x")), sl_atan2f(F("z"), F("x"))) > 0.5f)
 HOLDS(equal, F("x") == F("x") && F("vertex_z") != 1.0f && F("vertex_z") == F("vertex_z"))
 HOLDS(unequal, F("x") < F("y") || F("x") > F("y"))
 HOLDS(at_most, F("x") <= 1.0f && F("y") >= 0.0f)
@@ -222,6 +230,9 @@ static void expressions_over_vertices_agree_with_c(void **state) {
       {"x + 1 < y - 1", sums_first},
       {"abs(chi2) + sqrt(eta) > log(dira)", functions},
       {"min(x, y) > max(z, -5)", least},
+      {"-x^2 + y^3 / 1 mm > (z + 1)^2 - 4", powers},
+      {"atan2(y, x) > 1", angle},
+      {"dphi(atan2(y, x), atan2(z, x)) > 0.5", turn},
       {"chi2 / (eta + dira / (opening + fd_chi2 / (min_ip_chi2 + x / (x - -y)))) > 0.1", deep},
       {"x == x and vertex_z != 1 and vertex_z == vertex_z", equal},
       {"x != y", unequal},

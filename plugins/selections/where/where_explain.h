@@ -35,17 +35,18 @@ static SL_UNUSED const char *where_part(const struct where_source *s, uint32_t a
 
 /* The operands of the comparison at m->at, as numbers. */
 static SL_UNUSED void where_operands(const struct where_subject *s, const uint64_t *program,
-                                     const struct where_state *m, double *left, double *right) {
+                                     const struct sl_expression_state *m, double *left, double *right) {
   const uint64_t word = program[m->at];
-  const uint32_t operand = (uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS;
-  if (((uint32_t)word & WHERE_8_BITS) == WHERE_INTEGERS) {
+  const uint32_t operand = (uint32_t)word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
+  if (((uint32_t)word & SL_EXPRESSION_8_BITS) == SL_EXPRESSION_INTEGERS) {
     const uint64_t *words = program + m->at + 1;
-    const struct where_integer a = where_integer(s, words), b = where_integer(s, words + where_integer_words(*words));
+    const struct sl_expression_integer a = sl_expression_integer(&s->of, words),
+                                       b = sl_expression_integer(&s->of, words + sl_expression_integer_words(*words));
     *left = a.is_negative ? (double)(int64_t)a.bits : (double)a.bits;
     *right = b.is_negative ? (double)(int64_t)b.bits : (double)b.bits;
   } else {
-    *left = (double)(operand == WHERE_STACK ? m->stack[m->depth - 1] : m->result);
-    *right = (double)(operand == WHERE_STACK ? m->result : where_operand(s, operand, word));
+    *left = (double)(operand == SL_EXPRESSION_STACK ? m->stack[m->depth - 1] : m->result);
+    *right = (double)(operand == SL_EXPRESSION_STACK ? m->result : sl_expression_operand(&s->of, operand, word));
   }
 }
 
@@ -54,16 +55,16 @@ static SL_UNUSED uint32_t where_is_conjunction(const uint64_t *program, uint32_t
   uint32_t at = 0;
   for (uint32_t i = 0; i < s->count; i++) {
     const uint64_t word = program[s->comparisons[2 * i]];
-    if (((uint32_t)word >> WHERE_JUMP_SHIFT & WHERE_4_BITS) == WHERE_IF_TRUE) return 0;
+    if (((uint32_t)word >> SL_EXPRESSION_JUMP_SHIFT & SL_EXPRESSION_4_BITS) == SL_EXPRESSION_IF_TRUE) return 0;
   }
   while (at < words) {
     const uint64_t word = program[at++];
-    const uint32_t operation = (uint32_t)word & WHERE_8_BITS;
-    if (operation == WHERE_NOT || operation == WHERE_JUMP) return 0;
-    if (operation == WHERE_MASS) at++;
-    if (operation == WHERE_INTEGERS) {
-      at += where_integer_words(program[at]);
-      at += where_integer_words(program[at]);
+    const uint32_t operation = (uint32_t)word & SL_EXPRESSION_8_BITS;
+    if (operation == SL_EXPRESSION_NOT || operation == SL_EXPRESSION_JUMP) return 0;
+    if (operation == SL_EXPRESSION_CALL) at++;
+    if (operation == SL_EXPRESSION_INTEGERS) {
+      at += sl_expression_integer_words(program[at]);
+      at += sl_expression_integer_words(program[at]);
     }
   }
   return 1;
@@ -73,11 +74,11 @@ static SL_UNUSED uint32_t where_is_conjunction(const uint64_t *program, uint32_t
 static SL_UNUSED uint32_t where_explain(const uint64_t *program, uint32_t words, const void *args,
                                         const struct where_children *children, uint32_t event, uint32_t item,
                                         struct sl_explanation *explanation) {
-  const struct where_subject subject = {args, children, event, item};
+  const struct where_subject subject = where_subject_of(args, children, event, item);
   const struct where_source source = where_source_of(program, words);
   const uint32_t is_accepted = where_evaluate(program, words, args, children, event, item);
   const uint32_t role = where_is_conjunction(program, words, &source) ? SL_ROLE_REQUIREMENT : SL_ROLE_PART;
-  struct where_state m = {.result = 1.0f};
+  struct sl_expression_state m = {.result = 1.0f};
   for (uint32_t i = 0; m.at < words;) {
     const uint64_t *comparison = source.comparisons + 2 * (size_t)i;
     if (i == source.count || m.at != comparison[0]) {
@@ -85,8 +86,9 @@ static SL_UNUSED uint32_t where_explain(const uint64_t *program, uint32_t words,
       continue;
     }
     char name[WHERE_SHOWN_BYTES], sign[WHERE_SHOWN_BYTES], limit[WHERE_SHOWN_BYTES];
-    const uint32_t left_at = comparison[1] & WHERE_16_BITS, left_end = comparison[1] >> 16 & WHERE_16_BITS;
-    const uint32_t right_at = comparison[1] >> 32 & WHERE_16_BITS, right_end = (uint32_t)(comparison[1] >> 48);
+    const uint32_t left_at = comparison[1] & SL_EXPRESSION_16_BITS,
+                   left_end = comparison[1] >> 16 & SL_EXPRESSION_16_BITS;
+    const uint32_t right_at = comparison[1] >> 32 & SL_EXPRESSION_16_BITS, right_end = (uint32_t)(comparison[1] >> 48);
     struct sl_requirement r = {where_part(&source, left_at, left_end, name),
                                where_part(&source, left_end, right_at, sign),
                                where_part(&source, right_at, right_end, limit),

@@ -10,12 +10,14 @@ SL_ARGUMENTS(where_vertices, WHERE_VERTICES);
 
 static const struct where_scope where_vertices_scopes[] = {
     WHERE_SCOPES_OF_CANDIDATES(struct where_vertices_args, secondary_vertices),
-    WHERE_FIELDS("first.", struct where_vertices_args, particles, particles, WHERE_OF_FIRST),
-    WHERE_FIELDS("second.", struct where_vertices_args, particles, particles, WHERE_OF_SECOND)};
+    WHERE_FIELDS("first.", struct where_vertices_args, particles, particles, SL_EXPRESSION_OF_LINK, WHERE_FIRST),
+    WHERE_FIELDS("second.", struct where_vertices_args, particles, particles, SL_EXPRESSION_OF_LINK, WHERE_SECOND)};
 
 WHERE_LINE(where_vertices, "pairs of long tracks that satisfy an expression in the graph", secondary_vertices, 1) {
-  const struct where_children children = {a->particles.offsets, a->candidates.first, a->candidates.second,
-                                          a->particles.p, a->candidates.opening};
+  const struct where_children children = {
+      {{a->particles.offsets, a->candidates.first}, {a->particles.offsets, a->candidates.second}},
+      a->particles.p,
+      a->candidates.opening};
   return WHERE_EVALUATE(&children);
 }
 

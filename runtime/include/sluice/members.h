@@ -169,7 +169,7 @@
   .maximum = max_
 #define SL_TRAIT_REST_                                                              \
   .dimensions = {{SL_TERM_NONE, 0, 0, 0, NULL}}, .names = {NULL, NULL, NULL, 0, 0}, \
-  .axes = {{NULL, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL}}, .title = NULL, .items_of = NULL
+  .axes = {{NULL, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL}}, .title = NULL, .items_of = NULL, .vocabulary = NULL
 #define SL_TRAIT_OUT(port, ...) \
   { SL_TRAIT_MEMBER_(#port, "", SL_MEMBER_OUT, 0, 0, NULL, 0, 0, 0, 0), __VA_ARGS__, SL_TRAIT_REST_ }
 #define SL_TRAIT_BUDGET(name_, default_, min_, max_, doc_)                                                            \
@@ -181,6 +181,7 @@
   }
 #define SL_SHARES_OFFSETS(port)            .shares = #port
 #define SL_IN_PLACE(port)                  .in_place = #port
+#define SL_VOCABULARY(table)               .vocabulary = &(table)
 #define SL_ITEMS(...)                      .capacity = __VA_ARGS__
 #define SL_SUBITEMS(...)                   .sub_capacities = {__VA_ARGS__}
 #define SL_DIMENSIONS(...)                 .dimensions = {__VA_ARGS__}
@@ -303,6 +304,18 @@
 /* An optional reference to a field with one value for each event, or for each item of the reference `of`. */
 #define SL_OPTIONAL_FIELD_REF(member, of, types, doc_) SL_FIELD_REF_(member, types, doc_, SL_FLAG_OPTIONAL, #of)
 
+/* The program of an expression: `struct sl_program member`, compiled from the string property `expression`; and its
+ * operands. The first operand is required: the expression has a value for each of its items. An algorithm of
+ * values per event has no such operand. */
+#define SL_PROGRAM(member, expression, doc_)                                                                   \
+  {                                                                                                            \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROGRAM, .flags = 0,                                       \
+    .args_offset = SL_OFFSET_(member, struct sl_program), .args_size = SL_SIZE_(member), .fields = #expression \
+  }
+#define SL_FIRST_OPERAND(member) SL_FIELD_REF_(member, "", "operand of the expression", SL_FLAG_OPERAND, NULL)
+#define SL_OPERAND(member) \
+  SL_FIELD_REF_(member, "", "operand of the expression", SL_FLAG_OPERAND | SL_FLAG_OPTIONAL, NULL)
+
 /* ------------------------------------------------------------------------------------- both from one table */
 
 /* SL_ARGUMENTS: for a kernel algorithm; the first member is `events`. SL_HOST_ARGUMENTS: for a constant, a source or a
@@ -331,6 +344,9 @@
 #define SL_ARGUMENT_OUT_(member, coll, ...)            struct coll member
 #define SL_ARGUMENT_OPEN_IN_(member, base, ...)        struct base##_view_ports member
 #define SL_ARGUMENT_OPEN_OUT_(member, base, ...)       struct base##_ports member
+#define SL_ARGUMENT_PROGRAM_(member, ...)              struct sl_program member
+#define SL_ARGUMENT_OPERAND_(member)                   struct sl_field_ref member
+#define SL_ARGUMENT_FIRST_OPERAND_(member)             struct sl_field_ref member
 #define SL_ARGUMENT_FIELD_REF_(member, ...)            struct sl_field_ref member
 #define SL_ARGUMENT_OPTIONAL_FIELD_REF_(member, ...)   struct sl_field_ref member
 #define SL_ARGUMENT_SCRATCH_(member, type, ...)        sl_c_##type *member

@@ -40,7 +40,8 @@ enum {
   SL_MEMBER_COMPUTED,
   SL_MEMBER_TABLE,
   SL_MEMBER_NODE_HASH,
-  SL_MEMBER_FIELD
+  SL_MEMBER_FIELD,
+  SL_MEMBER_PROGRAM
 };
 /* Flags of a member. OPENED and FIELD are set by the runtime only, on members that replace an open port or a field
  * reference. */
@@ -55,7 +56,8 @@ enum {
   SL_FLAG_FIELD = 128,
   SL_FLAG_READ = 256,    /* PROPERTY of type string: path of a file that is read */
   SL_FLAG_WRITTEN = 512, /* PROPERTY of type string: path of a file that is written */
-  SL_FLAG_INPUT = 1024   /* PROPERTY of a source, a number: a value of the input's header */
+  SL_FLAG_INPUT = 1024,  /* PROPERTY of a source, a number: a value of the input's header */
+  SL_FLAG_OPERAND = 2048 /* FIELD: set by the runtime to an operand of the expression of PROGRAM */
 };
 
 /* Names of the entries of an output: those of the producers of a list port of the same algorithm. */
@@ -79,6 +81,35 @@ struct sl_axis_members {
   const char *bins, *lower, *upper; /* properties: number of bins (u32), and limits (f64) in the unit of the field */
 };
 
+/* Names in expressions of the items of an output, besides its fields (docs/expressions.md): fields of the items
+ * that an index refers to, and functions. */
+struct sl_link {
+  const char *field; /* u32 per item: the index in the event of an item of the port; in every item a valid one */
+  const char *port;  /* input of the algorithm; NAME.FIELD is a field of its items */
+};
+struct sl_named_value {
+  const char *name;
+  float value;
+};
+struct sl_function {
+  const char *name;
+  const char *doc;
+  const char *parameters; /* names, separated by blanks */
+  /* The result, an expression of the parameters, and of fields and links of the output. NULL: the plugin that compiles
+   * the expression has an operation for the function. */
+  const char *text;
+  /* Arguments are literals, or one of these names; `arguments` names them in messages, "masses in MeV". */
+  const struct sl_named_value *values;
+  uint32_t value_count;
+  uint32_t reserved;
+  const char *arguments, *unit; /* unit: of the arguments and, without `text`, of the result */
+};
+struct sl_vocabulary {
+  const struct sl_link *links;
+  const struct sl_function *functions;
+  uint32_t link_count, function_count;
+};
+
 struct sl_member {
   const char *name;
   const char *doc;
@@ -87,7 +118,8 @@ struct sl_member {
   uint32_t args_offset;
   uint32_t args_size;
   const struct sl_collection *collection; /* IN, OUT; OPEN_IN, OPEN_OUT: the base of all its collections */
-  const char *fields;                     /* IN: the fields read, separated by blanks; "" means all */
+  const char *fields;                     /* IN: the fields read, separated by blanks; "" means all. PROGRAM: the
+                                           * property with the expression */
   const char *shares;                     /* OUT: port (in or out) that provides the items' offsets, or NULL */
   const char *in_place;                   /* OUT: input port; its fields' memory may be reused for fields of equal name
                                            * after their last use. Or NULL */
@@ -109,6 +141,7 @@ struct sl_member {
   /* FIELD: another reference; this field has one value for each event, or for each item of that one. NULL: any field.
    * The runtime refuses a graph where the field has other items. */
   const char *items_of;
+  const struct sl_vocabulary *vocabulary; /* OUT: or NULL */
 };
 
 /* A field of any collection, named in the graph by `set: { member: NODE.FIELD }`; in all other respects an input. Its
@@ -123,6 +156,20 @@ struct sl_field_ref {
   uint32_t shape;               /* SL_SHAPE_CODE_PER_EVENT, _PER_ITEM or _PER_SUBITEM */
   uint32_t width;               /* values per entry */
   uint32_t reserved;
+};
+
+/* The program of an expression (expression.h), which the runtime compiles when it reads the graph. An algorithm with a
+ * program has the expression as a string property and references for its operands (SL_OPERAND). The expression has a
+ * value for each item of the first operand. The field `value` of the outputs has the unit of the expression.
+ * Operands in the words, and links, are offsets in the arguments. Names in the expression are those of fields, links
+ * and functions of the graph (docs/expressions.md). */
+enum { SL_PROGRAM_WORDS = 256, SL_PROGRAM_OPERANDS = 16, SL_PROGRAM_LINKS = 4 };
+struct sl_program {
+  uint32_t word_count, link_count;
+  struct {
+    uint32_t indices, offsets; /* offsets of these pointers in the arguments */
+  } links[SL_PROGRAM_LINKS];
+  uint64_t words[SL_PROGRAM_WORDS];
 };
 
 #include <sluice/members.h>
@@ -238,8 +285,11 @@ struct sl_plugin {
   uint32_t former_count;
   const struct sl_former_name *former_names; /* optional */
 };
-SL_STATIC_ASSERT(sizeof(struct sl_member) == 856, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_member) == 864, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_program) == 2088, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_vocabulary) == 24, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_function) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 72, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event_error) == 16, "frozen by the ABI");

@@ -9,6 +9,16 @@
   F(list, u32, PER_ITEM, "", "index of the list among the inputs, from 0, ascending within an event")
 SL_COLLECTION(generic_decisions, GENERIC_DECISIONS_FIELDS, "event lists that contain each event");
 
+/* Values of an expression of fields; the offsets are those of its items. */
+#define GENERIC_DERIVED_FIELDS(F)                          \
+  F(offsets, u32, OFFSETS, "", "first item of each event") \
+  F(value, f32, PER_ITEM, "", "value of the expression")
+SL_COLLECTION(generic_derived, GENERIC_DERIVED_FIELDS, "a value per item, computed by an expression");
+
+#define GENERIC_DERIVED_OF_EVENTS_FIELDS(F) F(value, f32, PER_EVENT, "", "value of the expression")
+SL_COLLECTION(generic_derived_of_events, GENERIC_DERIVED_OF_EVENTS_FIELDS,
+              "a value per event, computed by an expression");
+
 /* One entry per list. */
 #define GENERIC_LIST_TOTALS_FIELDS(F)                             \
   F(events, u32, TOTAL, "events", "number of events on the list") \

@@ -13,16 +13,32 @@
 #define D0_MASS       1864.83f
 
 /* Mass hypotheses of particles, with their names in graphs. */
-struct mass_hypothesis {
-  const char *name;
-  float mass;
-};
 #define MASS_HYPOTHESES(H) H(e, ELECTRON_MASS) H(mu, MUON_MASS) H(pi, PION_MASS) H(K, KAON_MASS) H(p, PROTON_MASS)
 
 #define MASS_HYPOTHESIS_(name, mass)      {#name, mass},
 #define MASS_HYPOTHESIS_NAME_(name, mass) #name " "
 #define MASS_HYPOTHESIS_NAMES             MASS_HYPOTHESES(MASS_HYPOTHESIS_NAME_)
-static const struct mass_hypothesis mass_hypotheses[] SL_UNUSED = {MASS_HYPOTHESES(MASS_HYPOTHESIS_)};
+static const struct sl_named_value mass_hypotheses[] SL_UNUSED = {MASS_HYPOTHESES(MASS_HYPOTHESIS_)};
+
+/* The function `mass` of expressions. */
+#define MASS_FUNCTION(text_)                                                                                  \
+  {                                                                                                           \
+    "mass", "mass of the pair if `first` has the mass one and `second` the mass other", "one other", text_,   \
+        mass_hypotheses, SL_COUNT_(mass_hypotheses), 0, "particles (e, mu, pi, K, p) or masses in MeV", "MeV" \
+  }
+static const struct sl_function mass_function SL_UNUSED = MASS_FUNCTION(NULL);
+
+/* Names in expressions of pairs of particles: first.NAME, second.NAME, and `mass` with the operations of
+ * selections_mass below. */
+#define ENERGY_EXCESS_TEXT(p, m) "(" m " * " m " / (sqrt(" p " * " p " + " m " * " m ") + " p "))"
+#define MASS_TEXT \
+  "sqrt(one * one + other * other + 2 * (first.p * " ENERGY_EXCESS_TEXT("second.p", "other") " + second.p * " \
+  ENERGY_EXCESS_TEXT("first.p", "one") " + " ENERGY_EXCESS_TEXT("first.p", "one") " * "                      \
+  ENERGY_EXCESS_TEXT("second.p", "other") ") + 2 * (first.p * second.p * opening))"
+static const struct sl_link pair_links[] SL_UNUSED = {{"first", "particles"}, {"second", "particles"}};
+static const struct sl_function pair_functions[] SL_UNUSED = {MASS_FUNCTION(MASS_TEXT)};
+static const struct sl_vocabulary pair_vocabulary SL_UNUSED = {pair_links, pair_functions, SL_COUNT_(pair_links),
+                                                               SL_COUNT_(pair_functions)};
 
 /* E - p, computed as m^2 / (E + p) to avoid cancellation. p and m must not both be 0. */
 SL_MATH_FUNCTION float selections_energy_excess(float p, float m) { return m * m / (sqrtf(p * p + m * m) + p); }

@@ -1,9 +1,9 @@
-/* where_units.c: literals and dimensions of numbers in a line without code. Numbers are in MeV, mm, us and their
+/* units.c: literals and dimensions of numbers in an expression. Numbers are in MeV, mm, us and their
  * powers; expressions.md, "Units", has the rules.
  *
  * A literal without a unit fits any unit. A product with such a literal has an unknown unit and counts as scaled: a
  * unit that does not fit is then a warning instead of an error, and only if a unit is written. */
-#include "where_compiler.h"
+#include "expression/compiler.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,11 +12,12 @@ static const struct {
   const char *name;
   uint32_t dimension;
   int32_t power;
-} units[] = {{"MeV", WHERE_ENERGY, 0}, {"GeV", WHERE_ENERGY, 3}, {"TeV", WHERE_ENERGY, 6}, {"mm", WHERE_LENGTH, 0},
-             {"cm", WHERE_LENGTH, 1},  {"um", WHERE_LENGTH, -3}, {"m", WHERE_LENGTH, 3},   {"us", WHERE_TIME, 0},
-             {"ns", WHERE_TIME, -3},   {"ms", WHERE_TIME, 3},    {"s", WHERE_TIME, 6}};
-static const char *const base_names[WHERE_DIMENSIONS] = {"MeV", "mm", "us", "the unit of the field"};
-static const char *const dimension_names[WHERE_DIMENSIONS] = {"an energy", "a length", "a time", "a number"};
+} units[] = {{"MeV", SL_EXPRESSION_ENERGY, 0}, {"GeV", SL_EXPRESSION_ENERGY, 3}, {"TeV", SL_EXPRESSION_ENERGY, 6},
+             {"mm", SL_EXPRESSION_LENGTH, 0},  {"cm", SL_EXPRESSION_LENGTH, 1},  {"um", SL_EXPRESSION_LENGTH, -3},
+             {"m", SL_EXPRESSION_LENGTH, 3},   {"us", SL_EXPRESSION_TIME, 0},    {"ns", SL_EXPRESSION_TIME, -3},
+             {"ms", SL_EXPRESSION_TIME, 3},    {"s", SL_EXPRESSION_TIME, 6}};
+static const char *const base_names[SL_EXPRESSION_DIMENSIONS] = {"MeV", "mm", "us", "the unit of the field"};
+static const char *const dimension_names[SL_EXPRESSION_DIMENSIONS] = {"an energy", "a length", "a time", "a number"};
 
 /* Index of a unit, written in `length` bytes as a name and an optional power; SL_COUNT_(units) if it is unknown. */
 static size_t find_unit(const char *text, uint32_t length, uint32_t *power) {
@@ -29,22 +30,24 @@ static size_t find_unit(const char *text, uint32_t length, uint32_t *power) {
 }
 
 /* Reads the unit of a literal, if there is one. Returns its power of ten relative to MeV, mm and us. */
-static int32_t read_unit(struct where_compiler *c, struct where_unit *unit) {
-  const struct where_token token = c->token;
-  *unit = (struct where_unit){.is_bare = 1};
-  if (token.kind != WHERE_NAME || where_is_token(c, &token, "and") || where_is_token(c, &token, "or")) return 0;
+static int32_t read_unit(struct sl_expression_compiler *c, struct sl_expression_unit *unit) {
+  const struct sl_expression_token token = c->token;
+  *unit = (struct sl_expression_unit){.is_bare = 1};
+  if (token.kind != SL_EXPRESSION_NAME || sl_expression_is_token(c, &token, "and") ||
+      sl_expression_is_token(c, &token, "or"))
+    return 0;
   uint32_t power, length = token.length;
   const char *text = c->text + token.at;
   if (text[length] == '^' && text[length + 1] >= '2' && text[length + 1] <= '9') length += 2;
   const size_t i = find_unit(text, length, &power);
   if (i == SL_COUNT_(units)) {
-    where_fail(c, token.at,
-               "`%.*s` is not a unit; units are MeV, GeV, TeV, um, mm, cm, m, ns, us, ms, s and powers, mm2",
-               where_shown_length(length), text);
+    sl_expression_fail(c, token.at,
+                       "`%.*s` is not a unit; units are MeV, GeV, TeV, um, mm, cm, m, ns, us, ms, s and powers, mm2",
+                       sl_expression_shown_length(length), text);
     return 0;
   }
   c->token.length = length;
-  where_next(c);
+  sl_expression_next(c);
   unit->is_bare = 0;
   unit->written = token.at + 1;
   unit->power[units[i].dimension] = (float)power;
@@ -97,21 +100,24 @@ static int is_integer(struct decimal d, uint64_t *value) {
 }
 
 /* The value is rounded once to double, then to float, as for properties. */
-float where_read_literal(struct where_compiler *c, struct where_number *number) {
+float sl_expression_read_literal(struct sl_expression_compiler *c, struct sl_expression_number *number) {
   static const double powers[POWERS] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-  const struct where_token token = c->token;
+  const struct sl_expression_token token = c->token;
   struct decimal d = read_decimal(c->text + token.at, token.length);
-  where_next(c);
+  sl_expression_next(c);
   const int32_t unit_power = read_unit(c, &number->unit);
   d.power += unit_power;
   const int is_long = d.count > DIGITS_MAX || d.power >= POWERS || d.power <= -POWERS;
   number->is_literal = 1;
   number->is_integer = (uint32_t)is_integer(d, &number->bits);
-  number->digits = is_long ? WHERE_TOO_MANY_DIGITS : !d.has_exponent && unit_power == 0 ? WHERE_ONLY_DIGITS : 0;
+  number->digits = is_long                              ? SL_EXPRESSION_TOO_MANY_DIGITS
+                   : !d.has_exponent && unit_power == 0 ? SL_EXPRESSION_ONLY_DIGITS
+                                                        : 0;
   if (is_long && !number->is_integer)
-    where_fail(c, token.at, "a number has at most %d digits and an exponent within %d; an integer has at most 64 bits",
-               DIGITS_MAX, POWERS - 1);
+    sl_expression_fail(c, token.at,
+                       "a number has at most %d digits and an exponent within %d; an integer has at most 64 bits",
+                       DIGITS_MAX, POWERS - 1);
   else if (is_long)
     number->low = (double)number->bits;
   else
@@ -123,9 +129,9 @@ float where_read_literal(struct where_compiler *c, struct where_number *number) 
 /* -------------------------------------------------------------------------------------------------- dimensions */
 
 /* Reads the unit of a field, such as "MeV", "mm2" and "1/MeV". Unknown units have a separate dimension. */
-void where_field_unit(const char *text, struct where_unit *unit) {
+void sl_expression_field_unit(const char *text, struct sl_expression_unit *unit) {
   float sign = 1;
-  *unit = (struct where_unit){.is_bare = 0};
+  *unit = (struct sl_expression_unit){.is_bare = 0};
   if (strcmp(text, "e") == 0 || strcmp(text, "rad") == 0) return;
   for (const char *at = text; *at;) {
     const uint32_t length = (uint32_t)strcspn(at, " */");
@@ -134,7 +140,7 @@ void where_field_unit(const char *text, struct where_unit *unit) {
     if (i < SL_COUNT_(units) && units[i].power == 0) {
       unit->power[units[i].dimension] += sign * (float)power;
     } else if (length != 1 || *at != '1') {
-      *unit = (struct where_unit){.power[WHERE_OTHER] = 1};
+      *unit = (struct sl_expression_unit){.power[SL_EXPRESSION_OTHER] = 1};
       return;
     }
     at += length;
@@ -147,8 +153,9 @@ void where_field_unit(const char *text, struct where_unit *unit) {
 
 enum { UNIT_TEXT_BYTES = 128 };
 
-static void append_powers(char text[UNIT_TEXT_BYTES], const struct where_unit *unit, float sign, const char *before) {
-  for (uint32_t d = 0; d < WHERE_DIMENSIONS; d++) {
+static void append_powers(char text[UNIT_TEXT_BYTES], const struct sl_expression_unit *unit, float sign,
+                          const char *before) {
+  for (uint32_t d = 0; d < SL_EXPRESSION_DIMENSIONS; d++) {
     const float power = sign * unit->power[d];
     const size_t length = strlen(text);
     if (!(power > 0)) continue;
@@ -161,15 +168,15 @@ static void append_powers(char text[UNIT_TEXT_BYTES], const struct where_unit *u
 }
 
 /* Describes a unit: "an energy in MeV", "in mm^2/MeV", "a number without a unit". */
-static const char *describe(const struct where_unit *unit, char text[UNIT_TEXT_BYTES]) {
-  uint32_t negative = 0, positive = 0, single = WHERE_DIMENSIONS;
-  for (uint32_t d = 0; d < WHERE_DIMENSIONS; d++) {
+static const char *describe(const struct sl_expression_unit *unit, char text[UNIT_TEXT_BYTES]) {
+  uint32_t negative = 0, positive = 0, single = SL_EXPRESSION_DIMENSIONS;
+  for (uint32_t d = 0; d < SL_EXPRESSION_DIMENSIONS; d++) {
     negative += unit->power[d] < 0;
     positive += unit->power[d] > 0;
     if (unit->power[d] == 1.0f) single = d;
   }
   if (negative + positive == 0) return "a number without a unit";
-  const int has_name = negative == 0 && positive == 1 && single < WHERE_DIMENSIONS;
+  const int has_name = negative == 0 && positive == 1 && single < SL_EXPRESSION_DIMENSIONS;
   snprintf(text, UNIT_TEXT_BYTES, "%s%sin%s", has_name ? dimension_names[single] : "", has_name ? " " : "",
            positive == 0 ? " 1" : "");
   append_powers(text, unit, 1, " ");
@@ -177,60 +184,82 @@ static const char *describe(const struct where_unit *unit, char text[UNIT_TEXT_B
   return text;
 }
 
-static int is_equal(const struct where_unit *a, const struct where_unit *b) {
-  for (uint32_t d = 0; d < WHERE_DIMENSIONS; d++)
+static int is_equal(const struct sl_expression_unit *a, const struct sl_expression_unit *b) {
+  for (uint32_t d = 0; d < SL_EXPRESSION_DIMENSIONS; d++)
     if (a->power[d] != b->power[d]) return 0;
   return 1;
 }
 
 /* Reports `text` as an error; for a scaled number as a warning, if a unit is written. */
-static void report(struct where_compiler *c, uint32_t at, uint32_t is_scaled, uint32_t is_written, const char *text) {
+static void report(struct sl_expression_compiler *c, uint32_t at, uint32_t is_scaled, uint32_t is_written,
+                   const char *text) {
   if (!is_scaled)
-    where_fail(c, at, "%s", text);
+    sl_expression_fail(c, at, "%s", text);
   else if (is_written)
-    where_warn(c, at, "%s, if the factors without a unit are pure numbers; write their units", text);
+    sl_expression_warn(c, at, "%s, if the factors without a unit are pure numbers; write their units", text);
 }
 
 /* --------------------------------------------------------------------------------------------- combinations */
 
-struct where_unit where_unit_of_both(struct where_compiler *c, const struct where_value *left,
-                                     const struct where_value *right) {
-  const struct where_unit *l = &left->number.unit, *r = &right->number.unit;
-  struct where_unit result = l->is_bare || (l->is_scaled && !r->is_bare) ? *r : *l;
+struct sl_expression_unit sl_expression_unit_of_both(struct sl_expression_compiler *c,
+                                                     const struct sl_expression_value *left,
+                                                     const struct sl_expression_value *right) {
+  const struct sl_expression_unit *l = &left->number.unit, *r = &right->number.unit;
+  struct sl_expression_unit result = l->is_bare || (l->is_scaled && !r->is_bare) ? *r : *l;
   result.written = l->written ? l->written : r->written;
   if (c->failed || l->is_bare || r->is_bare || is_equal(l, r)) return result;
-  char text[WHERE_FAULT_BYTES], l_text[UNIT_TEXT_BYTES], r_text[UNIT_TEXT_BYTES];
-  snprintf(text, sizeof text, "`%.*s` is %s, but `%.*s` is %s", where_shown_length(left->end - left->at),
-           c->text + left->at, describe(l, l_text), where_shown_length(right->end - right->at), c->text + right->at,
-           describe(r, r_text));
+  char text[SL_EXPRESSION_FAULT_BYTES], l_text[UNIT_TEXT_BYTES], r_text[UNIT_TEXT_BYTES];
+  snprintf(text, sizeof text, "`%.*s` is %s, but `%.*s` is %s", sl_expression_shown_length(left->end - left->at),
+           c->text + left->at, describe(l, l_text), sl_expression_shown_length(right->end - right->at),
+           c->text + right->at, describe(r, r_text));
   const uint32_t written = r->written ? r->written : l->written;
   report(c, written ? written - 1 : right->at, l->is_scaled || r->is_scaled, written, text);
   return result;
 }
 
-struct where_unit where_unit_of_product(const struct where_unit *left, const struct where_unit *right, float sign) {
-  struct where_unit result = *left;
-  for (uint32_t d = 0; d < WHERE_DIMENSIONS; d++) result.power[d] += sign * right->power[d];
+struct sl_expression_unit sl_expression_unit_of_product(const struct sl_expression_unit *left,
+                                                        const struct sl_expression_unit *right, float sign) {
+  struct sl_expression_unit result = *left;
+  for (uint32_t d = 0; d < SL_EXPRESSION_DIMENSIONS; d++) result.power[d] += sign * right->power[d];
   result.is_bare = left->is_bare && right->is_bare;
   result.is_scaled = left->is_scaled || right->is_scaled || left->is_bare != right->is_bare;
   if (!result.written) result.written = right->written;
   return result;
 }
 
-struct where_unit where_unit_of_root(const struct where_unit *unit) {
-  struct where_unit result = *unit;
-  for (uint32_t d = 0; d < WHERE_DIMENSIONS; d++) result.power[d] /= 2;
+struct sl_expression_unit sl_expression_unit_of_root(const struct sl_expression_unit *unit) {
+  struct sl_expression_unit result = *unit;
+  for (uint32_t d = 0; d < SL_EXPRESSION_DIMENSIONS; d++) result.power[d] /= 2;
   return result;
 }
 
-void where_require_unit(struct where_compiler *c, const struct where_value *value, int is_energy,
-                        const char *consumer) {
-  const struct where_unit *unit = &value->number.unit;
-  const struct where_unit expected = {.power[WHERE_ENERGY] = is_energy ? 1 : 0};
-  if (c->failed || value->type != WHERE_NUMBER || unit->is_bare || is_equal(unit, &expected)) return;
-  char text[WHERE_FAULT_BYTES], unit_text[UNIT_TEXT_BYTES];
-  snprintf(text, sizeof text, "%s %s, but `%.*s` is %s%s", consumer,
-           is_energy ? "an energy" : "a number without a unit", where_shown_length(value->end - value->at),
-           c->text + value->at, describe(unit, unit_text), is_energy ? "" : "; divide it by a unit, such as 1 GeV");
+void sl_expression_require_unit(struct sl_expression_compiler *c, const struct sl_expression_value *value,
+                                const struct sl_expression_unit *expected, const char *consumer) {
+  const struct sl_expression_unit *unit = &value->number.unit;
+  const struct sl_expression_unit none = {.is_bare = 0};
+  if (c->failed || value->type != SL_EXPRESSION_NUMBER || unit->is_bare || is_equal(unit, expected)) return;
+  char text[SL_EXPRESSION_FAULT_BYTES], unit_text[UNIT_TEXT_BYTES], expected_text[UNIT_TEXT_BYTES];
+  snprintf(text, sizeof text, "%s %s, but `%.*s` is %s%s", consumer, describe(expected, expected_text),
+           sl_expression_shown_length(value->end - value->at), c->text + value->at, describe(unit, unit_text),
+           is_equal(expected, &none) ? "; divide it by a unit, such as 1 GeV" : "");
   report(c, unit->written ? unit->written - 1 : value->at, unit->is_scaled, unit->written, text);
+}
+
+void sl_expression_unit_text(const struct sl_expression_unit *unit, char text[SL_EXPRESSION_UNIT_BYTES]) {
+  size_t length = 0;
+  text[0] = '\0';
+  for (uint32_t d = 0; d < SL_EXPRESSION_DIMENSIONS; d++)
+    if (d == SL_EXPRESSION_OTHER ? unit->power[d] != 0 : unit->power[d] != (float)(int32_t)unit->power[d]) return;
+  for (int32_t sign = 1; sign >= -1; sign -= 2)
+    for (uint32_t d = 0; d < SL_EXPRESSION_OTHER; d++) {
+      const int32_t power = sign * (int32_t)unit->power[d];
+      if (power <= 0) continue;
+      const char *before = sign < 0 ? length > 0 ? "/" : "1/" : length > 0 ? " " : "";
+      length += (size_t)snprintf(text + length, SL_EXPRESSION_UNIT_BYTES - length, "%s%s", before, base_names[d]);
+      if (power > 1) length += (size_t)snprintf(text + length, SL_EXPRESSION_UNIT_BYTES - length, "%d", power);
+      if (length >= SL_EXPRESSION_UNIT_BYTES) {
+        text[0] = '\0';
+        return;
+      }
+    }
 }

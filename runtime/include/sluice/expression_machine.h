@@ -1,0 +1,255 @@
+/* expression_machine.h: interprets the program of an expression (expression.h) for a candidate, in a kernel. */
+#ifndef SLUICE_EXPRESSION_MACHINE_H
+#define SLUICE_EXPRESSION_MACHINE_H
+
+#include <sluice/expression.h>
+#include <sluice/kernel.h>
+
+/* An index of the candidate to an item of another collection. */
+struct sl_expression_link {
+  const uint32_t *offsets; /* of the other collection */
+  const uint32_t *indices; /* by candidate; relative to the event */
+};
+
+/* The candidate that a program runs on. */
+struct sl_expression_subject {
+  const void *args;
+  const struct sl_expression_link *links; /* NULL: there are none */
+  uint32_t event, item;
+};
+
+static SL_DEVICE uint32_t sl_expression_linked(const struct sl_expression_subject *s, uint32_t link) {
+  return s->links[link].offsets[s->event] + s->links[link].indices[s->item];
+}
+
+static SL_DEVICE uint32_t sl_expression_index(const struct sl_expression_subject *s, uint32_t operand, uint64_t word) {
+  if (operand == SL_EXPRESSION_OF_LINK) return sl_expression_linked(s, (uint32_t)(word >> SL_EXPRESSION_LINK_SHIFT));
+  return operand == SL_EXPRESSION_OF_EVENT ? s->event : s->item;
+}
+
+static SL_DEVICE uint32_t sl_expression_type(uint64_t word) {
+  return (uint32_t)(word >> SL_EXPRESSION_TYPE_SHIFT) & SL_EXPRESSION_8_BITS;
+}
+
+#define SL_EXPRESSION_NUMBER_(name, c_type, bytes) \
+  case SL_TYPE_##name:                             \
+    return (float)((const c_type *)values)[index];
+static SL_DEVICE float sl_expression_number(const void *values, uint32_t type, uint32_t index) {
+  switch (type) {
+    SL_TYPES(SL_EXPRESSION_NUMBER_)
+    default:
+      return 0.0f;
+  }
+}
+
+static SL_DEVICE const void *sl_expression_values(const struct sl_expression_subject *s, uint64_t word) {
+  const size_t offset = word >> SL_EXPRESSION_CONSTANT_SHIFT & SL_EXPRESSION_16_BITS;
+  const void *values;
+  memcpy(&values, (const unsigned char *)s->args + offset, sizeof values);
+  return values;
+}
+
+/* Value of an operand that is not on the stack. */
+static SL_DEVICE float sl_expression_operand(const struct sl_expression_subject *s, uint32_t operand, uint64_t word) {
+  if (operand == SL_EXPRESSION_CONSTANT) return sl_f32_from_bits((uint32_t)(word >> SL_EXPRESSION_CONSTANT_SHIFT));
+  const void *values = sl_expression_values(s, word);
+  if (operand < SL_EXPRESSION_COUNT)
+    return sl_expression_number(values, sl_expression_type(word), sl_expression_index(s, operand, word));
+  const uint32_t *offsets = (const uint32_t *)values;
+  return (float)(offsets[s->event + 1] - offsets[s->event]);
+}
+
+/* A 64-bit integer, signed or unsigned. */
+struct sl_expression_integer {
+  uint64_t bits; /* two's complement */
+  uint32_t is_negative;
+};
+
+#define SL_EXPRESSION_UNSIGNED_(type, c_type) \
+  case SL_TYPE_##type:                        \
+    v.bits = ((const c_type *)values)[index]; \
+    break;
+#define SL_EXPRESSION_SIGNED_(type, c_type)                       \
+  case SL_TYPE_##type:                                            \
+    v.bits = (uint64_t)(int64_t)((const c_type *)values)[index];  \
+    v.is_negative = ((const c_type *)values)[index] < 0 ? 1u : 0; \
+    break;
+static SL_DEVICE uint32_t sl_expression_integer_words(uint64_t word) {
+  return ((uint32_t)word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS) == SL_EXPRESSION_CONSTANT ? 2 : 1;
+}
+
+/* Value of an integer operand, which takes one or two words. */
+static SL_DEVICE struct sl_expression_integer sl_expression_integer(const struct sl_expression_subject *s,
+                                                                    const uint64_t *words) {
+  const uint64_t word = words[0];
+  const uint32_t operand = (uint32_t)word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
+  const uint32_t type = sl_expression_type(word);
+  struct sl_expression_integer v = {0, 0};
+  if (operand == SL_EXPRESSION_CONSTANT) {
+    v.bits = words[1];
+    v.is_negative = type == SL_TYPE_i64 ? 1u : 0;
+    return v;
+  }
+  const void *values = sl_expression_values(s, word);
+  if (operand == SL_EXPRESSION_COUNT) {
+    const uint32_t *offsets = (const uint32_t *)values;
+    v.bits = offsets[s->event + 1] - offsets[s->event];
+    return v;
+  }
+  const uint32_t index = sl_expression_index(s, operand, word);
+  switch (type) {
+    SL_EXPRESSION_UNSIGNED_(u8, uint8_t)
+    SL_EXPRESSION_UNSIGNED_(u16, uint16_t)
+    SL_EXPRESSION_UNSIGNED_(u32, uint32_t)
+    SL_EXPRESSION_UNSIGNED_(u64, uint64_t)
+    SL_EXPRESSION_SIGNED_(i8, int8_t)
+    SL_EXPRESSION_SIGNED_(i16, int16_t)
+    SL_EXPRESSION_SIGNED_(i32, int32_t)
+    SL_EXPRESSION_SIGNED_(i64, int64_t)
+    default:
+      break;
+  }
+  return v;
+}
+
+static SL_DEVICE float sl_expression_integers(const struct sl_expression_subject *s, uint32_t comparison,
+                                              const uint64_t *left_words, const uint64_t *right_words) {
+  const struct sl_expression_integer left = sl_expression_integer(s, left_words),
+                                     right = sl_expression_integer(s, right_words);
+  const int is_equal = left.bits == right.bits && left.is_negative == right.is_negative;
+  const int is_less = left.is_negative != right.is_negative ? left.is_negative != 0 : left.bits < right.bits;
+  switch (comparison) {
+    case SL_EXPRESSION_LESS:
+      return is_less ? 1.0f : 0.0f;
+    case SL_EXPRESSION_LESS_EQUAL:
+      return is_less || is_equal ? 1.0f : 0.0f;
+    case SL_EXPRESSION_GREATER:
+      return !is_less && !is_equal ? 1.0f : 0.0f;
+    case SL_EXPRESSION_GREATER_EQUAL:
+      return !is_less ? 1.0f : 0.0f;
+    case SL_EXPRESSION_EQUAL:
+      return is_equal ? 1.0f : 0.0f;
+    case SL_EXPRESSION_UNEQUAL:
+      return !is_equal ? 1.0f : 0.0f;
+    default: /* SL_EXPRESSION_HAS */
+      return (left.bits & right.bits) != 0 ? 1.0f : 0.0f;
+  }
+}
+
+#define SL_EXPRESSION_PI 3.14159265f /* nearest to pi */
+
+/* a - b for angles from -pi to pi, from -pi (exclusive) to pi. */
+static SL_DEVICE float sl_expression_dphi(float a, float b) {
+  const float difference = a - b;
+  if (difference > SL_EXPRESSION_PI) return difference - 2.0f * SL_EXPRESSION_PI;
+  return difference <= -SL_EXPRESSION_PI ? difference + 2.0f * SL_EXPRESSION_PI : difference;
+}
+
+static SL_DEVICE float sl_expression_product(float factor, float count) {
+  float product = factor;
+  for (float i = 1.0f; i < count; i += 1.0f) product = product * factor;
+  return product;
+}
+
+/* Result of an operation. All comparisons with NaN are false, including !=. */
+static SL_DEVICE float sl_expression_result(uint32_t operation, float left, float right) {
+  switch (operation) {
+    case SL_EXPRESSION_LOAD:
+      return right;
+    case SL_EXPRESSION_ADD:
+      return left + right;
+    case SL_EXPRESSION_SUBTRACT:
+      return left - right;
+    case SL_EXPRESSION_MULTIPLY:
+      return left * right;
+    case SL_EXPRESSION_DIVIDE:
+      return left / right;
+    case SL_EXPRESSION_MIN:
+      return sl_min_f32(left, right);
+    case SL_EXPRESSION_MAX:
+      return sl_max_f32(left, right);
+    case SL_EXPRESSION_ATAN2:
+      return sl_atan2f(left, right);
+    case SL_EXPRESSION_DPHI:
+      return sl_expression_dphi(left, right);
+    case SL_EXPRESSION_POWER:
+      return sl_expression_product(left, right);
+    case SL_EXPRESSION_LESS:
+      return left < right ? 1.0f : 0.0f;
+    case SL_EXPRESSION_LESS_EQUAL:
+      return left <= right ? 1.0f : 0.0f;
+    case SL_EXPRESSION_GREATER:
+      return left > right ? 1.0f : 0.0f;
+    case SL_EXPRESSION_GREATER_EQUAL:
+      return left >= right ? 1.0f : 0.0f;
+    case SL_EXPRESSION_EQUAL:
+      return left == right ? 1.0f : 0.0f;
+    case SL_EXPRESSION_UNEQUAL:
+      return left < right || left > right ? 1.0f : 0.0f;
+    case SL_EXPRESSION_HAS:
+      return (sl_to_u32(left) & sl_to_u32(right)) != 0 ? 1.0f : 0.0f;
+    case SL_EXPRESSION_NEGATE:
+      return -left;
+    case SL_EXPRESSION_ABS:
+      return sl_abs_f32(left);
+    case SL_EXPRESSION_SQRT:
+      return sl_sqrtf(left);
+    case SL_EXPRESSION_LOG:
+      return sl_logf(left);
+    case SL_EXPRESSION_NOT:
+      return left != 0.0f ? 0.0f : 1.0f;
+    default:
+      return left;
+  }
+}
+
+/* State of the machine. */
+struct sl_expression_state {
+  float result, stack[SL_EXPRESSION_STACK_MAX];
+  uint32_t depth, at; /* at: the next word */
+};
+
+/* Runs the instruction at m->at, without its jump; not that of a plugin's function (SL_EXPRESSION_CALL). The compiler
+ * guarantees that the stack does not overflow. */
+static SL_DEVICE void sl_expression_step(const struct sl_expression_subject *s, const uint64_t *program,
+                                         struct sl_expression_state *m) {
+  const uint64_t word = program[m->at++];
+  const uint32_t operation = (uint32_t)word & SL_EXPRESSION_8_BITS;
+  const uint32_t operand = (uint32_t)word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
+  if (operation == SL_EXPRESSION_PUSH) {
+    m->stack[m->depth++] = m->result;
+  } else if (operand == SL_EXPRESSION_STACK) {
+    m->result = sl_expression_result(operation, m->stack[--m->depth], m->result);
+  } else if (operation == SL_EXPRESSION_INTEGERS) {
+    const uint32_t right = m->at + sl_expression_integer_words(program[m->at]);
+    m->result =
+        sl_expression_integers(s, (uint32_t)(word >> SL_EXPRESSION_CONSTANT_SHIFT), program + m->at, program + right);
+    m->at = right + sl_expression_integer_words(program[right]);
+  } else {
+    const float right = operand == SL_EXPRESSION_NO_OPERAND ? 0.0f : sl_expression_operand(s, operand, word);
+    m->result = sl_expression_result(operation, m->result, right);
+  }
+}
+
+/* Does the jump of an instruction that was run. The compiler guarantees that jumps go forward. */
+static SL_DEVICE void sl_expression_jump(uint64_t word, struct sl_expression_state *m) {
+  const uint32_t jump = (uint32_t)word >> SL_EXPRESSION_JUMP_SHIFT & SL_EXPRESSION_4_BITS;
+  if (jump != SL_EXPRESSION_NO_JUMP && (jump == SL_EXPRESSION_IF_TRUE) == (m->result != 0.0f))
+    m->at = (uint32_t)word >> SL_EXPRESSION_TARGET_SHIFT & SL_EXPRESSION_16_BITS;
+}
+
+/* Runs a program without functions of a plugin; returns the result, of a condition 1 or 0. */
+static SL_DEVICE SL_UNUSED float sl_expression_evaluate(const uint64_t *program, uint32_t words,
+                                                        const struct sl_expression_subject *s) {
+  struct sl_expression_state m;
+  m.result = 1.0f;
+  m.depth = m.at = 0;
+  while (m.at < words) {
+    const uint64_t word = program[m.at];
+    sl_expression_step(s, program, &m);
+    sl_expression_jump(word, &m);
+  }
+  return m.result;
+}
+
+#endif
