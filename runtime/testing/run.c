@@ -118,13 +118,12 @@ static void bind_list_port(struct sl_test *t, uint32_t member) {
 }
 
 /* Binds a port of the collection, and copies a few of its pointers to the reference. */
-static void bind_reference(struct sl_test *t, uint32_t member) {
+static void bind_reference(struct sl_test *t, uint32_t member, struct test_entry *whole) {
   const struct sl_member *m = &t->algorithm->members[member];
-  struct test_entry whole = {t->members[member].fields, {0}};
   void *port = test_allocate(1, sl_collection_bytes(m->collection));
   void **pointers = (void **)(void *)sl_field_ref_open(m, t->args);
   int sources[SL_FIELD_REF_POINTERS];
-  bind_entry(t, member, &whole, port);
+  bind_entry(t, member, whole, port);
   sl_field_ref_sources(m, sources);
   for (int i = 0; i < SL_FIELD_REF_POINTERS; i++)
     if (sources[i] >= 0) pointers[i] = *sl_port_pointer(port, (uint32_t)sources[i]);
@@ -139,11 +138,9 @@ static void bind_input(struct sl_test *t, uint32_t member) {
     bind_list_port(t, member);
     return;
   }
-  if (m->flags & SL_FLAG_FIELD) {
-    bind_reference(t, member);
-    return;
-  }
-  if (is_given(t, member))
+  if (m->flags & SL_FLAG_FIELD)
+    bind_reference(t, member, &whole);
+  else if (is_given(t, member))
     bind_entry(t, member, &whole, t->args + m->args_offset);
   else if (!(m->flags & SL_FLAG_OPTIONAL))
     test_die(t, "input %s was not given", m->name);
