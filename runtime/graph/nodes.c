@@ -1,5 +1,5 @@
 /* nodes.c: makes one struct sl_node for each node of the merged document: name, algorithm and block size. */
-#include "graph/scalar.h"
+#include "document/scalar.h"
 #include "graph/stages.h"
 #include "plugin/tables.h"
 

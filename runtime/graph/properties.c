@@ -1,6 +1,6 @@
 /* properties.c: the values of the nodes' properties: the algorithm's defaults, then `set`, then `budgets`. Type and
  * range are checked, for arrays value by value. */
-#include "graph/scalar.h"
+#include "document/scalar.h"
 #include "graph/stages.h"
 #include "plugin/property.h"
 #include "plugin/tables.h"

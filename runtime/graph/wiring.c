@@ -56,10 +56,6 @@ static void connect_given(struct sl_draft *draft, struct sl_node *node, uint32_t
     connect(draft, &node->inputs[member], port);
 }
 
-int sl_tree_is_all(const struct sl_tree *text) {
-  return text->kind == SL_TREE_SCALAR && strcmp(text->text, "all") == 0;
-}
-
 static void open_list_port(struct sl_draft *draft, struct sl_wiring *wiring, uint32_t count) {
   wiring->ports = sl_arena_get(draft->reader->arena, count, sizeof *wiring->ports);
   wiring->names = sl_arena_get(draft->reader->arena, count, sizeof *wiring->names);

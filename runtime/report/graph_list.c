@@ -1,8 +1,8 @@
 /* graph_list.c: lists the graphs that are found by name (graph/find.h), by folder, with their descriptions. Files of a
  * folder and of its subfolders are listed, in alphabetical order. */
 #include "base/locale.h"
+#include "document/find.h"
 #include "graph/about.h"
-#include "graph/find.h"
 
 #include <sluice/sluice.h>
 

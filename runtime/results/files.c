@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "results/files.h"
 
-#include "graph/find.h"
+#include "document/find.h"
 #include "input/follow.h"
 #include "plugin/property.h"
 #include "results/rotation.h"

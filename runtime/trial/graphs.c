@@ -2,7 +2,7 @@
  * it can replace another algorithm of its kind, as with --use; in both cases graphs where it runs on all events, not on
  * a list. Graphs are read and checked, but not run.
  */
-#include "graph/find.h"
+#include "document/find.h"
 #include "trial/trial.h"
 
 #include <dirent.h>

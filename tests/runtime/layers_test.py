@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LAYERS = ("include", "base", "zmq", "input", "plugin", "expression", "graph", "plan", "layout", "cases", "simt", "backend", "keep", "execute", "constants", "records", "results", "observe",
+LAYERS = ("include", "base", "zmq", "input", "plugin", "document", "expression", "graph", "plan", "layout", "cases", "simt", "backend", "keep", "execute", "constants", "records", "results", "observe",
           "session", "report", "serve", "testing", "trial", "replay", "cli")
 ONLY = {"plan": ("include", "base")}  # narrower than all lower layers: the planner is independent of graphs
 PRIVATE = ("session/session.h",)  # private to their folder

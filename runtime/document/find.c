@@ -1,6 +1,6 @@
 /* find.c: see find.h. The environment is read at each call, so that nothing needs to be stored or freed. */
 #define _GNU_SOURCE
-#include "graph/find.h"
+#include "document/find.h"
 
 #include "base/library_folder.h"
 

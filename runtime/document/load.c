@@ -2,8 +2,8 @@
  * each merged into the same root; then the files that are merged after the graph, in the same way. A missing file is
  * searched (find.h). Two paths are the same file if device and inode are equal. */
 #include "base/input.h"
-#include "graph/find.h"
-#include "graph/stages.h"
+#include "document/document.h"
+#include "document/find.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* arena.c: a list of chunks, each filled from its front. An allocation larger than a chunk gets a chunk of its own. */
-#include "graph/arena.h"
+#include "document/arena.h"
 
 #include <stdio.h>
 #include <stdlib.h>

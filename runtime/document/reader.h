@@ -2,8 +2,9 @@
 #ifndef SL_READER_H
 #define SL_READER_H
 
-#include "graph/arena.h"
-#include "graph/graph.h"
+#include "base/diagnostics.h"
+#include "document/arena.h"
+#include "document/request.h"
 
 /* Limits, so that a malicious file costs only milliseconds. */
 enum {

@@ -5,9 +5,9 @@
  * parse (syntax, limits) return NULL through all levels; errors of a single value are reported and the value is
  * omitted.
  */
-#include "graph/yaml_tree.h"
+#include "document/yaml_tree.h"
 
-#include "graph/scalar.h"
+#include "document/scalar.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -104,6 +104,10 @@ int sl_tree_was_refused(const struct sl_tree *map, const char *key) {
 
 int sl_tree_is_null(const struct sl_tree *tree) {
   return tree->kind == SL_TREE_SCALAR && sl_scalar_parse(tree->text, tree->quoted).kind == SL_SCALAR_NULL;
+}
+
+int sl_tree_is_all(const struct sl_tree *tree) {
+  return tree->kind == SL_TREE_SCALAR && strcmp(tree->text, "all") == 0;
 }
 
 const char *sl_tree_kind_text(uint32_t kind) {

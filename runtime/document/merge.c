@@ -4,7 +4,7 @@
  * they are dropped with a note instead of an error. Under `in`, a null is kept: it leaves an optional input
  * unconnected. The named producers of a list port are a map, merged key by key.
  */
-#include "graph/stages.h"
+#include "document/document.h"
 
 #include <string.h>
 

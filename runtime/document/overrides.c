@@ -1,7 +1,7 @@
 /* overrides.c: applies the command line to the merged document: --use NODE=PLUGIN.ALGORITHM, then --set
  * NODE.PROPERTY=VALUE and --set PARAMETER=VALUE. NODE.block is the node's block size, NODE.block.KERNEL that of one
  * kernel. */
-#include "graph/stages.h"
+#include "document/document.h"
 
 #include <string.h>
 

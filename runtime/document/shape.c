@@ -1,5 +1,5 @@
 /* shape.c: checks the keys of a graph's document and the kinds of their values: one table of rules, one walk. */
-#include "graph/stages.h"
+#include "document/document.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* reader.c: messages with their locations. */
-#include "graph/reader.h"
+#include "document/reader.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef SL_YAML_TREE_H
 #define SL_YAML_TREE_H
 
-#include "graph/reader.h"
+#include "document/reader.h"
 
 enum { SL_TREE_SCALAR = 1, SL_TREE_LIST = 2, SL_TREE_MAP = 4 };
 
@@ -61,6 +61,8 @@ int sl_tree_was_refused(const struct sl_tree *map, const char *key);
 
 /* Returns 1 for a plain scalar that means null. */
 int sl_tree_is_null(const struct sl_tree *tree);
+/* Returns 1 if the value is `all`. */
+int sl_tree_is_all(const struct sl_tree *tree);
 /* Returns "a map", "a list" or "a single value". */
 const char *sl_tree_kind_text(uint32_t kind);
 

@@ -1,5 +1,5 @@
 /* scalar.c: the regular expressions of YAML 1.2, section 10.3.2, as small matchers. */
-#include "graph/scalar.h"
+#include "document/scalar.h"
 
 #include <stdlib.h>
 #include <string.h>
