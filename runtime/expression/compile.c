@@ -205,6 +205,10 @@ static struct sl_expression_value expand(struct sl_expression_compiler *c, const
   c->depth = before.depth;
   if (c->failed) c->token.kind = SL_EXPRESSION_END;
   value.number.unit.written = 0;
+  if (value.number.rounded_end > 0) {
+    value.number.rounded_at = at;
+    value.number.rounded_end = c->end;
+  }
   return value;
 }
 
@@ -433,7 +437,7 @@ int sl_expression_compile(const char *text, const struct sl_expression_language 
   if (language->condition) require_type(&c, &value, SL_EXPRESSION_CONDITION, language->condition);
   program->is_condition = value.type == SL_EXPRESSION_CONDITION;
   if (!c.failed && !program->is_condition) {
-    sl_expression_use_as_float(&c, &value);
+    if (value.number.rounded_end == 0) sl_expression_use_as_float(&c, &value);
     sl_expression_unit_text(&value.number.unit, program->unit);
   }
   return c.failed ? SL_EINVAL : SL_OK;

@@ -36,6 +36,7 @@ struct sl_expression_number {
   uint32_t digits;     /* literal: SL_EXPRESSION_ONLY_DIGITS, ... */
   double low, high;    /* range; both are the value of a literal, also of a fraction */
   uint64_t bits;       /* integer literal, in two's complement */
+  uint32_t rounded_at, rounded_end; /* bytes of an integer that was rounded to compute the number; end 0: none was */
 };
 
 struct sl_expression_value {
@@ -97,7 +98,8 @@ void sl_expression_require_unit(struct sl_expression_compiler *c, const struct s
 /* Writes the unit of a field with such values: "MeV", "mm2/MeV"; "" if there is none or it is not known. */
 void sl_expression_unit_text(const struct sl_expression_unit *unit, char text[SL_EXPRESSION_UNIT_BYTES]);
 
-/* program.c. Reports an error or a warning if a 32-bit float cannot represent the number. */
+/* program.c. Reports an error or a warning if a 32-bit float cannot represent the number, or an integer was rounded to
+ * compute it. */
 void sl_expression_use_as_float(struct sl_expression_compiler *c, const struct sl_expression_value *value);
 uint64_t sl_expression_instruction(uint32_t operation, uint32_t operand, uint32_t rest);
 void sl_expression_emit(struct sl_expression_compiler *c, uint64_t word);

@@ -6,8 +6,9 @@
  * target bits.
  *
  * Integers of magnitude below 2^24 are exact as floats, and so is the comparison of any integer with such an integer.
- * Two larger fields or literals are compared as integers. Every other use of a number that a float cannot represent
- * gives a warning.
+ * Two larger fields or literals are compared as integers. A larger integer that is rounded gives a warning where the
+ * rounding may change a sum, a difference, a product of integers or a condition. In other results it is as small as the
+ * rounding of any operation.
  */
 #include "expression/compiler.h"
 
@@ -96,7 +97,8 @@ int sl_expression_integer_range(uint32_t type, double *low, double *high) {
 static int is_in_float(double low, double high) { return low > -FLOAT_INTEGERS && high < FLOAT_INTEGERS; }
 static int is_small(const struct sl_expression_number *n) { return n->is_integer && is_in_float(n->low, n->high); }
 
-void sl_expression_use_as_float(struct sl_expression_compiler *c, const struct sl_expression_value *value) {
+/* Reports an error or a warning if a 32-bit float cannot represent a literal. */
+static void round_literal(struct sl_expression_compiler *c, const struct sl_expression_value *value) {
   const struct sl_expression_number *n = &value->number;
   const int length = sl_expression_shown_length(value->end - value->at);
   const char *text = c->text + value->at;
@@ -106,9 +108,26 @@ void sl_expression_use_as_float(struct sl_expression_compiler *c, const struct s
   else if (n->is_literal && n->digits == SL_EXPRESSION_ONLY_DIGITS && (double)(float)n->low != n->low)
     sl_expression_warn(c, value->at, "`%.*s` is rounded to %.0f, because it is used as a 32-bit float", length, text,
                        (double)(float)n->low);
-  else if (n->is_integer && !n->is_literal && !is_small(n))
-    sl_expression_warn(c, value->at, "`%.*s` is rounded above 2^24; only comparisons with integers are exact", length,
-                       text);
+}
+
+/* Notes in `result` that the value, or one that it was computed from, was rounded. */
+static void note_rounded(const struct sl_expression_value *value, struct sl_expression_number *result) {
+  const struct sl_expression_number *n = &value->number;
+  const int is_large = n->is_integer && !n->is_literal && !is_small(n);
+  if (result->rounded_end == 0 && (n->rounded_end > 0 || is_large)) {
+    result->rounded_at = is_large ? value->at : n->rounded_at;
+    result->rounded_end = is_large ? value->end : n->rounded_end;
+  }
+}
+
+void sl_expression_use_as_float(struct sl_expression_compiler *c, const struct sl_expression_value *value) {
+  struct sl_expression_number rounded = {.rounded_end = 0};
+  round_literal(c, value);
+  note_rounded(value, &rounded);
+  if (rounded.rounded_end > 0)
+    sl_expression_warn(c, rounded.rounded_at, "`%.*s` is rounded above 2^24; only comparisons with integers are exact",
+                       sl_expression_shown_length(rounded.rounded_end - rounded.rounded_at),
+                       c->text + rounded.rounded_at);
 }
 
 static double least(double a, double b) { return a < b ? a : b; }
@@ -142,6 +161,12 @@ static int combine_ranges(uint32_t operation, const struct sl_expression_number 
   }
 }
 
+/* 1 if the rounding of an integer operand changes the result as little as the rounding of the operation. */
+static int is_relative(uint32_t operation, const struct sl_expression_number *l, const struct sl_expression_number *r) {
+  return operation == SL_EXPRESSION_DIVIDE || operation == SL_EXPRESSION_MIN || operation == SL_EXPRESSION_MAX ||
+         operation == SL_EXPRESSION_ATAN2 || (operation == SL_EXPRESSION_MULTIPLY && !(l->is_integer && r->is_integer));
+}
+
 /* Properties of the result of an arithmetic operation, without its unit. */
 static struct sl_expression_number arithmetic(struct sl_expression_compiler *c, const struct sl_expression_value *left,
                                               const struct sl_expression_value *right, uint32_t operation) {
@@ -152,9 +177,16 @@ static struct sl_expression_number arithmetic(struct sl_expression_compiler *c, 
   if (is_small(l) && is_small(r) && result.is_integer && !is_small(&result) && !is_known)
     sl_expression_warn(c, left->at, "the result can exceed 2^24, above which 32-bit floats round integers");
   if (is_small(l) && is_small(r) && is_small(&result)) return result;
+  result.is_integer = 0;
+  if (is_relative(operation, l, r)) {
+    round_literal(c, left);
+    round_literal(c, right);
+    note_rounded(left, &result);
+    note_rounded(right, &result);
+    return result;
+  }
   sl_expression_use_as_float(c, left);
   sl_expression_use_as_float(c, right);
-  result.is_integer = 0;
   return result;
 }
 
@@ -307,7 +339,10 @@ struct sl_expression_value sl_expression_unary(struct sl_expression_compiler *c,
     sl_expression_require_unit(c, &value, &none, "`log` needs");
     n->unit = (struct sl_expression_unit){.is_bare = n->unit.is_bare};
   }
-  if (!is_small(n)) sl_expression_use_as_float(c, &value);
+  if (!is_small(n)) {
+    round_literal(c, &value);
+    note_rounded(&value, n);
+  }
   n->is_integer = is_small(n) && (operation == SL_EXPRESSION_NEGATE || operation == SL_EXPRESSION_ABS);
   n->is_literal = 0;
   const double low = n->low, high = n->high;

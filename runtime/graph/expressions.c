@@ -495,7 +495,8 @@ void sl_draft_expressions(struct sl_draft *draft) {
 /* -------------------------------------------------------------------------------------------------- own items */
 
 static const char *field_name(struct sl_draft *draft, const struct operand *o) {
-  return sl_port_member(draft->graph, o->port)->collection->fields[o->field].name;
+  return sl_arena_format(draft->reader->arena, "%s.%s", sl_output_name(draft, o->port),
+                         sl_port_member(draft->graph, o->port)->collection->fields[o->field].name);
 }
 
 /* All operands of own items have the items of the first one. */

@@ -112,7 +112,7 @@ WRONG = (
     ("d: { use: generic.histogram, set: { of: 'v0: first.ptt * 2' } }", "first", "there is no `first.ptt`; did you mean first.pt?"),
     ("d: { use: generic.histogram, set: { of: 'v0.pt + v0.x' } }", "v0.x", "`v0.pt` is an energy in MeV, but `v0.x` is a length in mm"),
     ("d: { use: generic.histogram, set: { of: 'v0.pt + particles.pt' } }", "particles",
-     "`pt` has the items of forward_tracks.tracks, but `pt` has those of v0.pairs"),
+     "`particles.pt` has the items of forward_tracks.tracks, but `v0.pt` has those of v0.pairs"),
     ("d: { use: generic.histogram, set: { of: 'nothing: pt + 1' } }", "nothing", "of: the graph has no node `nothing`"),
     ("d: { use: generic.histogram, set: { of: '1 + 2' } }", "1 + 2", "the expression names no field"),
     ("d: { use: generic.derive, set: { expression: 'd.value + v0.pt' } }", "d.value", "the expression depends on its own values"),
@@ -138,6 +138,19 @@ def check_errors(folder):
             print(done.stderr)
 
 
+def check_warnings(folder):
+    """Integers of 32 bits are rounded; only where this may matter is there a warning."""
+    for expression, at in (("odin: orbit / (bunch + 1)", None), ("odin: sqrt(max(orbit, 1))", None), ("odin: orbit * 0.5", None),
+                           ("odin: orbit - bunch", "orbit"), ("odin: max(orbit, 1) / 2 > 7.5", "orbit"), ("odin: run", "run")):
+        graph = folder / "rounded.yaml"
+        node = f"d: {{ use: generic.derive, set: {{ expression: '{expression}' }} }}"
+        graph.write_text(graph_text(f"\n  odin: {{ use: odin.decode }}\n  {node}\n", ["d"]))
+        done = call("check", graph)
+        warnings = [line for line in done.stderr.splitlines() if "warning:" in line]
+        expected = [] if at is None else [str(2 + node.index(at) + 1)]
+        checks.that([line.split(":")[2] for line in warnings] == expected, f"{expression}: {len(expected)} warnings")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -147,6 +160,7 @@ def main():
         compare_selected(folder, graph)
         compare_runs(folder, graph)
         check_errors(folder)
+        check_warnings(folder)
     checks.end()
 
 
