@@ -223,6 +223,49 @@ static void look(void) {
   write_messages(d, "look.messages");
 }
 
+/* Keeps each batch, and looks at the first value of its first output. */
+static int keep_batch(void *context, const struct sl_batch *batch) {
+  struct sl_kept_batch *kept = NULL;
+  uint32_t first = 0;
+  (void)batch;
+  need(sl_session_keep_batch(*(struct sl_session **)context, &kept) == SL_OK, "sl_session_keep_batch");
+  CALLED(sl_session_keep_batch);
+  const struct sl_kept_memory *memory = sl_kept_batch_memory(kept);
+  CALLED(sl_kept_batch_memory);
+  void *values = (void *)(uintptr_t)memory->outputs[0].fields[0];
+  need(sl_kept_batch_download(kept, &first, values, sizeof first) == SL_OK, "sl_kept_batch_download");
+  CALLED(sl_kept_batch_download);
+  const struct sl_tensor described = {
+      .size = sizeof described, .type = SL_TYPE_u32, .axis_count = 1, .values = values, .shape = {1}};
+  void *tensor = sl_kept_batch_tensor(kept, &described);
+  need(tensor != NULL, "sl_kept_batch_tensor");
+  CALLED(sl_kept_batch_tensor);
+  sl_kept_batch_retain(kept);
+  CALLED(sl_kept_batch_retain);
+  sl_kept_batch_release(kept);
+  sl_kept_batch_release(kept);
+  CALLED(sl_kept_batch_release);
+  sl_tensor_delete(tensor, 0);
+  CALLED(sl_tensor_delete);
+  return SL_OK;
+}
+
+static void keep(void) {
+  struct sl_diagnostics *d = new_messages();
+  struct sl_options o = options_of("velo_counts.yaml");
+  struct sl_session *s = NULL;
+  uint32_t value = 1, copy = 0;
+  o.events = 4;
+  o.keep_device = 1;
+  o.on_batch = keep_batch;
+  o.context = &s;
+  need(sl_session_open(&o, d, &s) == SL_OK && sl_session_run(s) == SL_OK, "a run that keeps batches");
+  sl_session_close(s);
+  need(sl_device_download(SL_MEMORY_CUDA, &copy, &value, sizeof copy, d) < 0, "sl_device_download of host memory");
+  CALLED(sl_device_download);
+  write_messages(d, "varies.keep.messages");
+}
+
 static void *run_session(void *session) {
   sl_session_run(session);
   check_locale("the thread of sl_session_run");
@@ -504,6 +547,7 @@ int main(int argc, char **argv) {
   graphs = argv[4];
   run();
   look();
+  keep();
   feed();
   follow();
   serve();
