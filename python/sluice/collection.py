@@ -440,4 +440,5 @@ class Memory:
 def copy_of_memory(address: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
     count = int(np.prod(shape, dtype=np.int64))
     raw = ctypes.string_at(address, count * dtype.itemsize) if count else b""
-    return np.frombuffer(raw, dtype=dtype).reshape(shape).copy()
+    values: Array = np.frombuffer(raw, dtype=dtype).reshape(shape).copy()
+    return values

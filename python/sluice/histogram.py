@@ -36,7 +36,7 @@ class Axis:
     @property
     def edges(self) -> npt.NDArray[np.float64]:
         """bins + 1 edges (float64), the same bits that values were compared with."""
-        edges: npt.NDArray[np.float64] = self.lower + np.arange(self.bins + 1) * ((self.upper - self.lower) / self.bins)
+        edges = np.asarray(self.lower + np.arange(self.bins + 1) * ((self.upper - self.lower) / self.bins), dtype=np.float64)
         edges[-1] = self.upper
         return edges
 
