@@ -6,9 +6,10 @@
 #   debug    gcc, -O0                                   tsan   gcc, ThreadSanitizer
 #   clang    clang, optimized                           arm64  gcc, optimized, for ARM64 under qemu-aarch64
 # PUSH kind...     kinds in which the test is `push`. Default: release and asan for programs, release for scripts.
-# NIGHTLY kind...  kinds in which the test is `nightly`. In release, asan and clang every test is at least `nightly`.
-#                  In arm64, programs with KERNELS are `nightly`; scripts that are not named so are not declared: they
-#                  measure, preload libraries, or load the library into Python, which is a program of another processor.
+# NIGHTLY kind...  kinds in which the test is `nightly`. In release and asan every test is at least `nightly`, in clang every
+#                  program. In arm64, programs with KERNELS are `nightly`; scripts that are not named so are not declared:
+#                  they measure, preload libraries, or load the library into Python, which is a program of another
+#                  processor. Nor are they in clang: what they test does not depend on the compiler.
 # LABELS label...  PLUGIN or PLUGIN.ALGORITHM, the names that scripts/test accepts, and others.
 #
 # scripts/test configures with -D SLUICE_TEST_LEVEL=push, or =nightly for --full: `all` then contains only programs that
@@ -212,7 +213,7 @@ function(sluice_add_script_test name script)
   endif()
   if(NOT arg_PYTHON OR (arg_UNSANITIZED AND SLUICE_BUILD_KIND MATCHES "^[at]san$"))
     return()
-  elseif(SLUICE_BUILD_KIND STREQUAL "arm64" AND NOT (arm64 IN_LIST arg_NIGHTLY AND SLUICE_CALLABLE_COMMAND))
+  elseif(SLUICE_BUILD_KIND MATCHES "^(arm64|clang)$" AND NOT (arm64 IN_LIST arg_NIGHTLY AND SLUICE_CALLABLE_COMMAND))
     return()
   endif()
   if(NOT arg_TIMEOUT)
