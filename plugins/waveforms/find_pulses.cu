@@ -16,20 +16,21 @@ static const struct sl_event_error find_pulses_errors[] = {
     {FURTHER_MAXIMA, 0, "maxima after the first pulses_max ones were left out"}};
 
 #define SL_ARGS find_pulses_args
-#define FIND_PULSES(M)                                                                                                \
-  M(IN, current, waveforms_series64, "value count", "current of the SiPM")                                            \
-  M(IN, widths, waveforms_widths, "half_width valid", "half widths of the noise of the current")                      \
-  M(OUT, pulses, waveforms_pulses, "pulses of each waveform",                                                         \
-    SL_ITEMS(SL_PRODUCT(SL_EVENTS_TERM(1, 0), SL_PROPERTY_TERM(pulses_max, 0))))                                      \
-  M(SCRATCH, found, u32, "indices of the pulses of each waveform",                                                    \
-    SL_PRODUCT(SL_EVENTS_TERM(1, 0), SL_PROPERTY_TERM(pulses_max, 0)))                                                \
-  M(F64, fall, 5, 0, 1e9, "ADC", "a maximum ends at a value that is lower by more than this")                         \
-  M(F64, rise, 0.1, 0, 1e9, "ADC", "a minimum ends at a value that is higher by more than this")                      \
-  M(F64, widths_min, 3, 0, 1e9, "", "a maximum is higher than this number of half widths")                            \
-  M(F64, minimum_max, 0, -1e9, 1e9, "ADC", "a minimum is lower than this")                                            \
-  M(F64, undershoot_max, 0.8, 0, 1e9, "", "a maximum is accepted if the lowest value around it, divided by it, is "   \
-                                          "of a smaller size than this")                                              \
-  M(U32, window, 10, 1, 16777216, "samples", "distance from the maximum up to which the lowest value is searched")    \
+#define FIND_PULSES(M)                                                                                             \
+  M(IN, current, waveforms_series64, "value count", "current of the SiPM")                                         \
+  M(IN, widths, waveforms_widths, "half_width valid", "half widths of the noise of the current")                   \
+  M(OUT, pulses, waveforms_pulses, "pulses of each waveform",                                                      \
+    SL_ITEMS(SL_PRODUCT(SL_EVENTS_TERM(1, 0), SL_PROPERTY_TERM(pulses_max, 0))))                                   \
+  M(SCRATCH, found, u32, "indices of the pulses of each waveform",                                                 \
+    SL_PRODUCT(SL_EVENTS_TERM(1, 0), SL_PROPERTY_TERM(pulses_max, 0)))                                             \
+  M(F64, fall, 5, 0, 1e9, "ADC", "a maximum ends at a value that is lower by more than this")                      \
+  M(F64, rise, 0.1, 0, 1e9, "ADC", "a minimum ends at a value that is higher by more than this")                   \
+  M(F64, widths_min, 3, 0, 1e9, "", "a maximum is higher than this number of half widths")                         \
+  M(F64, minimum_max, 0, -1e9, 1e9, "ADC", "a minimum is lower than this")                                         \
+  M(F64, undershoot_max, 0.8, 0, 1e9, "",                                                                          \
+    "a maximum is accepted if the lowest value around it, divided by it, is "                                      \
+    "of a smaller size than this")                                                                                 \
+  M(U32, window, 10, 1, 16777216, "samples", "distance from the maximum up to which the lowest value is searched") \
   M(U32, pulses_max, 20, 1, 4096, "", "number of maxima of a waveform, from the last one, that are examined")
 SL_ARGUMENTS(find_pulses, FIND_PULSES);
 
@@ -49,7 +50,8 @@ static SL_DEVICE uint32_t has_no_undershoot(const struct find_pulses_args *a, co
   return sl_abs_f64(lowest / v[at]) < a->undershoot_max ? 1u : 0u;
 }
 
-/* Continues the search with value q of index `at`. Returns 1 if this value ends a maximum, which is at s->highest_at. */
+/* Continues the search with value q of index `at`. Returns 1 if this value ends a maximum, which is at s->highest_at.
+ */
 static SL_DEVICE uint32_t search_value(const struct find_pulses_args *a, struct search *s, double q, uint32_t at) {
   if (q > s->highest) {
     s->highest = q;

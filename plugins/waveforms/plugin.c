@@ -2,6 +2,8 @@
 #include <sluice/plugin.h>
 
 #ifdef SL_TARGET_CPU /* sources and sinks run on the host */
+SL_DECLARE(check);
+SL_DECLARE(picture);
 SL_DECLARE(simulate);
 SL_DECLARE(simulate_sipm);
 #endif
@@ -11,12 +13,9 @@ SL_DECLARE(sipm_current);
 
 static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
-    SL_ENTRY(simulate),
-    SL_ENTRY(simulate_sipm),
+    SL_ENTRY(check),       SL_ENTRY(picture),    SL_ENTRY(simulate),     SL_ENTRY(simulate_sipm),
 #endif
-    SL_ENTRY(find_pulses),
-    SL_ENTRY(half_width),
-    SL_ENTRY(sipm_current),
+    SL_ENTRY(find_pulses), SL_ENTRY(half_width), SL_ENTRY(sipm_current),
 };
 
 SL_PLUGIN("waveforms", SLUICE_VERSION, "waveforms of digitisers: filters, time points, energies, pulses");

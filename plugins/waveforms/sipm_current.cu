@@ -10,12 +10,12 @@
 #include <waveforms/event_model.h>
 
 #define SL_ARGS sipm_current_args
-#define SIPM_CURRENT(M)                                                                                           \
-  M(IN, traces, waveforms_traces, "value", "waveforms")                                                           \
+#define SIPM_CURRENT(M)                                                                                          \
+  M(IN, traces, waveforms_traces, "value", "waveforms")                                                          \
   M(OUT, current, waveforms_series64, "smoothed differences", SL_DIMENSIONS(SL_DIMENSION_TERM(traces, samples))) \
-  M(F64, sigma, 1, 0.01, 1000, "samples", "standard deviation of the Gaussian, which ends at 4 sigma")            \
-  M(U32, lag, 5, 1, 16777216, "samples", "distance of the samples whose difference is taken")                     \
-  M(COMPUTED, radius, uint32_t, "number of taps on each side of the Gaussian")                                    \
+  M(F64, sigma, 1, 0.01, 1000, "samples", "standard deviation of the Gaussian, which ends at 4 sigma")           \
+  M(U32, lag, 5, 1, 16777216, "samples", "distance of the samples whose difference is taken")                    \
+  M(COMPUTED, radius, uint32_t, "number of taps on each side of the Gaussian")                                   \
   M(TABLE, taps, f64, "Gaussian, with the sum 1")
 SL_ARGUMENTS(sipm_current, SIPM_CURRENT);
 

@@ -10,28 +10,28 @@ enum { ENERGY_LINE, ENERGY_LINES, ENERGY_UNIFORM };
 #define MOST 1e9
 
 #define SL_ARGS simulate_args
-#define SIMULATE(M)                                                                                                  \
-  SIMULATION_ARGUMENTS(M)                                                                                            \
-  M(U32, samples, 8192, 1, 16777216, "", "number of samples of a waveform")                                          \
-  M(ENUM, energy, "line", "energies: one line, several lines on a flat continuum, or uniform", "line lines uniform") \
-  M(F64, line, 2614.5, 0, MOST, "keV", "energy of one line")                                                         \
-  M(F64_ARRAY, lines, LINES, "[238.6, 583.2, 727.3, 860.6, 1620.5, 2614.5]", 0, MOST, "keV",                         \
-    "energies of several lines")                                                                                     \
-  M(F64_ARRAY, intensities, LINES, "[44, 31, 7, 4, 2, 36]", 0, MOST, "", "relative numbers of pulses in `lines`")    \
-  M(F64, continuum, 0.5, 0, 1, "", "fraction of pulses of the continuum, from energy_min to energy_max")             \
-  M(F64, energy_min, 50, 0, MOST, "keV", "smallest energy of the continuum, and of uniform energies")                \
-  M(F64, energy_max, 2700, 0, MOST, "keV", "largest energy of the continuum, and of uniform energies")               \
-  M(F64, adc_per_kev, 7, 1e-6, 1e6, "ADC/keV", "amplitude of a pulse of 1 keV")                                      \
-  M(F64, decay_ns, 439368, 1, MOST, "ns", "time constant of the decay of pulses")                                    \
-  M(F64, rise_min_ns, 80, 0.001, MOST, "ns", "smallest time constant of the rise of pulses")                         \
-  M(F64, rise_max_ns, 300, 0.001, MOST, "ns", "largest time constant of the rise of pulses")                         \
-  M(F64, pulse_begin_min, 2896, 0, 16777216, "samples", "earliest begin of the pulse")                               \
-  M(F64, pulse_begin_max, 2960, 0, 16777216, "samples", "latest begin of the pulse")                                 \
-  M(F64, baseline, 15000, 0, 65535, "ADC", "mean baseline")                                                          \
-  M(F64, baseline_spread, 30, 0, 65535, "ADC", "largest deviation of an event's baseline from the mean baseline")    \
-  M(F64, white, 10, 0, 65535, "ADC", "standard deviation of white noise; no noise at all leaves filters without t0") \
-  M(F64, flicker, 4, 0, 65535, "ADC", "standard deviation of each of the six processes of flicker noise")            \
-  M(F64, parallel, 0, 0, 65535, "ADC", "standard deviation of the steps of parallel noise, from sample to sample")   \
+#define SIMULATE(M)                                                                                                   \
+  SIMULATION_ARGUMENTS(M)                                                                                             \
+  M(U32, samples, 8192, 1, 16777216, "", "number of samples of a waveform")                                           \
+  M(ENUM, energy, "line", "energies: one line, several lines on a flat continuum, or uniform", "line lines uniform")  \
+  M(F64, line, 2614.5, 0, MOST, "keV", "energy of one line")                                                          \
+  M(F64_ARRAY, lines, LINES, "[238.6, 583.2, 727.3, 860.6, 1620.5, 2614.5]", 0, MOST, "keV",                          \
+    "energies of several lines")                                                                                      \
+  M(F64_ARRAY, intensities, LINES, "[44, 31, 7, 4, 2, 36]", 0, MOST, "", "relative numbers of pulses in `lines`")     \
+  M(F64, continuum, 0.5, 0, 1, "", "fraction of pulses of the continuum, from energy_min to energy_max")              \
+  M(F64, energy_min, 50, 0, MOST, "keV", "smallest energy of the continuum, and of uniform energies")                 \
+  M(F64, energy_max, 2700, 0, MOST, "keV", "largest energy of the continuum, and of uniform energies")                \
+  M(F64, adc_per_kev, 7, 1e-6, 1e6, "ADC/keV", "amplitude of a pulse of 1 keV")                                       \
+  M(F64, decay_ns, 439368, 1, MOST, "ns", "time constant of the decay of pulses")                                     \
+  M(F64, rise_min_ns, 80, 0.001, MOST, "ns", "smallest time constant of the rise of pulses")                          \
+  M(F64, rise_max_ns, 300, 0.001, MOST, "ns", "largest time constant of the rise of pulses")                          \
+  M(F64, pulse_begin_min, 2896, 0, 16777216, "samples", "earliest begin of the pulse")                                \
+  M(F64, pulse_begin_max, 2960, 0, 16777216, "samples", "latest begin of the pulse")                                  \
+  M(F64, baseline, 15000, 0, 65535, "ADC", "mean baseline")                                                           \
+  M(F64, baseline_spread, 30, 0, 65535, "ADC", "largest deviation of an event's baseline from the mean baseline")     \
+  M(F64, white, 10, 0, 65535, "ADC", "standard deviation of white noise; no noise at all leaves filters without t0")  \
+  M(F64, flicker, 4, 0, 65535, "ADC", "standard deviation of each of the six processes of flicker noise")             \
+  M(F64, parallel, 0, 0, 65535, "ADC", "standard deviation of the steps of parallel noise, from sample to sample")    \
   M(F64, pile_up, 0, 0, 1000, "", "mean number of further pulses, from 3 decay times before the waveform to its end") \
   M(F64, pile_up_energy, 2614.5, 0, MOST, "keV", "largest energy of further pulses; they are uniform from 0")
 SL_HOST_ARGUMENTS(simulate, SIMULATE);

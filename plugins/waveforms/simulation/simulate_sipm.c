@@ -8,16 +8,16 @@
 #define MOST 1e9
 
 #define SL_ARGS simulate_sipm_args
-#define SIMULATE_SIPM(M)                                                                                            \
-  SIMULATION_ARGUMENTS(M)                                                                                           \
-  M(U32, samples, 6000, 1, 16777216, "", "number of samples of a waveform")                                         \
-  M(F64, pulses, 5, 0, 10000, "", "mean number of pulses of a waveform")                                            \
-  M(F64, amplitude, 60, 0, 65535, "ADC", "height of the pulse of one photoelectron")                                \
-  M(F64, rise_ns, 20, 0.001, MOST, "ns", "time constant of the rise of pulses")                                     \
-  M(F64, fall_ns, 450, 0.001, MOST, "ns", "time constant of the fall of pulses")                                    \
-  M(F64, baseline, 8000, 0, 65535, "ADC", "mean baseline")                                                          \
-  M(F64, baseline_spread, 30, 0, 65535, "ADC", "largest deviation of an event's baseline from the mean baseline")   \
-  M(F64, white, 4.2, 0, 65535, "ADC", "standard deviation of white noise")                                          \
+#define SIMULATE_SIPM(M)                                                                                          \
+  SIMULATION_ARGUMENTS(M)                                                                                         \
+  M(U32, samples, 6000, 1, 16777216, "", "number of samples of a waveform")                                       \
+  M(F64, pulses, 5, 0, 10000, "", "mean number of pulses of a waveform")                                          \
+  M(F64, amplitude, 60, 0, 65535, "ADC", "height of the pulse of one photoelectron")                              \
+  M(F64, rise_ns, 20, 0.001, MOST, "ns", "time constant of the rise of pulses")                                   \
+  M(F64, fall_ns, 450, 0.001, MOST, "ns", "time constant of the fall of pulses")                                  \
+  M(F64, baseline, 8000, 0, 65535, "ADC", "mean baseline")                                                        \
+  M(F64, baseline_spread, 30, 0, 65535, "ADC", "largest deviation of an event's baseline from the mean baseline") \
+  M(F64, white, 4.2, 0, 65535, "ADC", "standard deviation of white noise")                                        \
   M(F64, flicker, 0, 0, 65535, "ADC", "standard deviation of each of the six processes of flicker noise")
 SL_HOST_ARGUMENTS(simulate_sipm, SIMULATE_SIPM);
 

@@ -34,10 +34,10 @@ struct simulation_call {
 /* State of both sources. */
 struct simulation {
   const struct simulation_call *call; /* during `fill` */
-  uint64_t next;    /* number of the next event */
-  uint32_t samples; /* of a waveform */
-  double *x;        /* a waveform for each worker */
-  uint16_t *value;  /* a waveform for each worker, if no node reads the samples */
+  uint64_t next;                      /* number of the next event */
+  uint32_t samples;                   /* of a waveform */
+  double *x;                          /* a waveform for each worker */
+  uint16_t *value;                    /* a waveform for each worker, if no node reads the samples */
 };
 
 /* Return 0 or an error that they have reported. */

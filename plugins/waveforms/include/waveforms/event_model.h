@@ -44,9 +44,9 @@ SL_COLLECTION(waveforms_series, WAVEFORMS_SERIES_FIELDS, "filtered waveforms");
 
 /* In double precision, with room for `length` values of which `count` exist: the size of a dimension cannot be that of
  * an input less a property, such as the lag of a difference. */
-#define WAVEFORMS_SERIES64_FIELDS(F)                                                     \
-  F(length, u32, DIMENSION, "", "largest number of values of a waveform")                \
-  F(value, f64, PER_EVENT_BY(length), "ADC", "values; 0 from the index `count` on")      \
+#define WAVEFORMS_SERIES64_FIELDS(F)                                                \
+  F(length, u32, DIMENSION, "", "largest number of values of a waveform")           \
+  F(value, f64, PER_EVENT_BY(length), "ADC", "values; 0 from the index `count` on") \
   F(count, u32, PER_EVENT, "", "number of values")
 SL_COLLECTION(waveforms_series64, WAVEFORMS_SERIES64_FIELDS, "filtered waveforms in double precision");
 
