@@ -39,7 +39,7 @@ for settings, text in ((("raw.rise_max_ns=50",), "rise_min_ns: it is 80, more th
                        (("raw.pulse_begin_min=2961",), "pulse_begin_min: it is 2961, more than pulse_begin_max, 2960"),
                        (("raw.energy_min=3000",), "energy_min: it is 3000, more than energy_max, 2700"),
                        (("raw.samples=2960",), "pulse_begin_max: it is 2960, expected less than the 2960 samples"),
-                       (("raw.rise_max_ns=439368",), "rise_max_ns: it is 439368 ns, expected less than decay_ns, 439368 ns"),
+                       (("raw.rise_max_ns=439368",), "rise_max_ns: it is 439368, expected less than decay_ns, 439368"),
                        (("raw.energy=lines", "raw.intensities=[0,0,0,0,0,0]"), "intensities: all are 0")):
     options = [option for setting in settings for option in ("--set", setting)]
     done = call("check", ROOT / "graphs/waveforms/simulate.yaml", *options, expect=2)
