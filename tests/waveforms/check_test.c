@@ -93,6 +93,24 @@ static void times_have_median_and_rms(void **state) {
   sl_test_free(t);
 }
 
+/* Only bit 1 belongs to the maximum. */
+static void maxima_of_series_are_energies(void **state) {
+  const float maximum[EVENTS] = {707, 707, 707, 707, 0, 0, 0, 0, 0, 0, 0, 0}, value[EVENTS] = {700};
+  const uint32_t valid[EVENTS] = {15, 2, 2, 2, 13, 13}, first[EVENTS] = {1};
+  (void)state;
+  struct sl_test *t = begin();
+  sl_test_list_input(t, "values", "trap", "value", value, EVENTS);
+  sl_test_list_input(t, "values", "trap", "valid", first, EVENTS);
+  sl_test_list_input(t, "maxima", "cusp", "maximum", maximum, EVENTS);
+  sl_test_list_input(t, "maxima", "cusp", "valid", valid, EVENTS);
+  assert_int_equal(sl_test_run(t), 0);
+  const char *trap = strstr(sl_test_report(t), "\"trap\""), *cusp = strstr(sl_test_report(t), "\"cusp\"");
+  near(figure(trap, "found"), 1);
+  near(figure(cusp, "found"), 4);
+  near(figure(cusp, "bias_percent"), 1);
+  sl_test_free(t);
+}
+
 static void pulses_are_counted(void **state) {
   const uint32_t offsets[EVENTS + 1] = {0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12, 14};
   (void)state;
@@ -121,9 +139,8 @@ static void pulses_beyond_the_limit_are_reported(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(energies_have_bias_and_width),
-      cmocka_unit_test(times_have_median_and_rms),
-      cmocka_unit_test(pulses_are_counted),
+      cmocka_unit_test(energies_have_bias_and_width),         cmocka_unit_test(times_have_median_and_rms),
+      cmocka_unit_test(maxima_of_series_are_energies),        cmocka_unit_test(pulses_are_counted),
       cmocka_unit_test(pulses_beyond_the_limit_are_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@
 #define CHECK(M)                                                                                                   \
   M(IN, truth, waveforms_truth, "amplitude begin pile_up", "true pulses")                                          \
   M(LIST_IN, values, waveforms_values, "value valid", "energies in ADC, which are compared with true amplitudes")  \
+  M(LIST_IN, maxima, waveforms_extremes, "maximum valid", "series with an energy in ADC as their largest value")   \
   M(LIST_IN, points, waveforms_points, "index", "time points, which are compared with the begins of true pulses")  \
   M(OPTIONAL_IN, pulses, waveforms_pulses, "offsets", "pulses, whose number is compared with that of true pulses") \
   M(F64, adc_per_kev, 7, 1e-6, 1e6, "ADC/keV", "amplitude of a pulse of 1 keV")                                    \
@@ -26,6 +27,7 @@
 SL_HOST_ARGUMENTS(check, CHECK);
 
 enum { SIGMAS = 4, ITERATIONS_MAX = 100 };
+enum { MAXIMUM_IS_VALID = 2 }; /* bit of the field `maximum` */
 
 /* Differences of one input of a list port. */
 struct differences {
@@ -36,7 +38,7 @@ struct differences {
 
 struct check {
   struct differences *of_values, *of_points;
-  uint32_t value_count, point_count;
+  uint32_t value_count, point_count; /* value_count: of both ports with energies */
   double adc_per_kev, period_ns;
   uint64_t events, error_events, pulses_true, pulses_compared, compared_max; /* pulses_true: events with a pulse */
   double amplitude_sum;                                                      /* of the compared pulses */
@@ -136,7 +138,7 @@ static int check_open(void *state, const struct sl_services *s, const void *args
   const struct check_args *a = (const struct check_args *)args;
   struct check *c = (struct check *)state;
   (void)output_path;
-  *c = (struct check){.value_count = a->values.count,
+  *c = (struct check){.value_count = a->values.count + a->maxima.count,
                       .point_count = a->points.count,
                       .adc_per_kev = a->adc_per_kev,
                       .period_ns = a->period_ns,
@@ -173,9 +175,12 @@ static int compare_event(struct check *c, const struct check_args *a, uint32_t e
   int status = SL_OK;
   c->pulses_compared++;
   c->amplitude_sum += amplitude;
-  for (uint32_t k = 0; k < c->value_count && status == SL_OK; k++)
+  for (uint32_t k = 0; k < a->values.count && status == SL_OK; k++)
     if (a->values.at[k].valid[event] & 1u)
       status = add(&c->of_values[k], (double)a->values.at[k].value[event] - amplitude);
+  for (uint32_t k = 0; k < a->maxima.count && status == SL_OK; k++)
+    if (a->maxima.at[k].valid[event] & MAXIMUM_IS_VALID)
+      status = add(&c->of_values[a->values.count + k], (double)a->maxima.at[k].maximum[event] - amplitude);
   for (uint32_t k = 0; k < c->point_count && status == SL_OK; k++)
     if (a->points.at[k].index[event] >= 0)
       status = add(&c->of_points[k], ((double)a->points.at[k].index[event] - begin) * c->period_ns);
