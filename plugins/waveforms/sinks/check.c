@@ -147,7 +147,8 @@ static int check_open(void *state, const struct sl_services *s, const void *args
   c->of_points = (struct differences *)calloc((size_t)c->point_count + 1, sizeof *c->of_points);
   int has_names = c->of_values && c->of_points;
   for (uint32_t k = 0; has_names && k < c->value_count; k++)
-    has_names = name_input(&c->of_values[k], a->values.names[k]);
+    has_names =
+        name_input(&c->of_values[k], k < a->values.count ? a->values.names[k] : a->maxima.names[k - a->values.count]);
   for (uint32_t k = 0; has_names && k < c->point_count; k++)
     has_names = name_input(&c->of_points[k], a->points.names[k]);
   if (has_names) return SL_OK;
