@@ -1,5 +1,6 @@
 /* sipm_current.cu: current of a SiPM: the waveform, smoothed and differentiated, in double precision (README.md).
- *   1. smooth  g[i] = sum over j of taps[j] w[i + j - radius], mirrored at the ends; a group of 32 threads per 32 samples
+ *   1. smooth         g[i] = sum over j of taps[j] w[i + j - radius], mirrored at the ends: a group of 32 threads takes
+ *                     32 samples
  *   2. differentiate  v[i] = (g[i + lag] - g[i]) / lag for i < samples - lag, in the place of g; the rest is 0
  * Determinism: each sum is in the order of the taps. Cost per sample: 2 radius + 1 products; 24 bytes are written and
  * 24 are read.
@@ -14,7 +15,7 @@
   M(IN, traces, waveforms_traces, "value", "waveforms")                                                          \
   M(OUT, current, waveforms_series64, "smoothed differences", SL_DIMENSIONS(SL_DIMENSION_TERM(traces, samples))) \
   M(F64, sigma, 1, 0.01, 1000, "samples", "standard deviation of the Gaussian, which ends at 4 sigma")           \
-  M(U32, lag, 5, 1, 16777216, "samples", "distance of the samples whose difference is taken")                    \
+  M(U32, lag, 5, 1, 16777216, "samples", "distance of the two samples of a difference")                          \
   M(COMPUTED, radius, uint32_t, "number of taps on each side of the Gaussian")                                   \
   M(TABLE, taps, f64, "Gaussian, with the sum 1")
 SL_ARGUMENTS(sipm_current, SIPM_CURRENT);

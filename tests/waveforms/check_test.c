@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* The number after "KEY": behind `from` in the report. */
+/* The number after the first "KEY": of the report from `from` on. */
 static double figure(const char *from, const char *key) {
   char quoted[64] = "\"";
   strcat(strcat(quoted, key), "\":");

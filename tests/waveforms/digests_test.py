@@ -34,7 +34,7 @@ for name, graph, arguments in (("a line", "simulate.yaml", ()), ("all parts", "s
         checks.that(digests(graph, *arguments, *variation) == reference, f"{name}: {' '.join(map(str, variation))}")
 checks.that(len(set(found.values())) == len(found), "all digests differ")
 
-# What cannot be simulated is refused, with the property.
+# Wrong properties are refused by name.
 for settings, text in ((("raw.rise_max_ns=50",), "rise_min_ns: it is 80, more than rise_max_ns, 50"),
                        (("raw.pulse_begin_min=2961",), "pulse_begin_min: it is 2961, more than pulse_begin_max, 2960"),
                        (("raw.energy_min=3000",), "energy_min: it is 3000, more than energy_max, 2700"),

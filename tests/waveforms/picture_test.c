@@ -80,7 +80,7 @@ static void curves_and_time_points_are_drawn_and_named(void **state) {
   assert_non_null(strstr(svg, ">tp_missing: not found</text>"));
   assert_int_equal(count_of(svg, "class='curve'"), 6);              /* three curves in two panels */
   assert_int_equal(count_of(svg, "class='mark'"), 3 * 6);           /* in both panels, and to the names */
-  assert_int_equal(count_of(svg, "<text class='middle small'"), 6); /* the names of those that were found */
+  assert_int_equal(count_of(svg, "<text class='middle small'"), 6); /* the names of found points */
   assert_true(strlen(svg) < 200000);                                /* not every sample is drawn */
   if (file) {
     FILE *to = fopen(file, "w");

@@ -36,7 +36,7 @@ enum { ENERGY_LINE, ENERGY_LINES, ENERGY_UNIFORM };
   M(F64, pile_up_energy, 2614.5, 0, MOST, "keV", "largest energy of further pulses; they are uniform from 0")
 SL_HOST_ARGUMENTS(simulate, SIMULATE);
 
-/* Energy in keV from two uniform numbers, of which one selects the line or the continuum. */
+/* Energy in keV from two uniform numbers; `select` chooses the line or the continuum. */
 static double energy_of(const struct simulate_args *a, double select, double position) {
   const double in_continuum = a->energy_min + (a->energy_max - a->energy_min) * position;
   double sum = 0, before = 0;

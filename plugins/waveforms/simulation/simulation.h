@@ -21,7 +21,8 @@ struct simulated_pulse {
   uint32_t pile_up;
 };
 
-/* What differs between the sources: adds everything but the noise to the waveform x, which is zero before. */
+/* The part that differs between the sources: `simulate` adds everything but the noise to the waveform x, which is zero
+ * before. */
 struct simulation_call {
   const void *args;
   void (*simulate)(const void *args, uint64_t event, double *x, struct simulated_pulse *pulse);

@@ -20,7 +20,7 @@
   M(LIST_IN, values, waveforms_values, "value valid", "energies in ADC, which are compared with true amplitudes")  \
   M(LIST_IN, maxima, waveforms_extremes, "maximum valid", "series with an energy in ADC as their largest value")   \
   M(LIST_IN, points, waveforms_points, "index", "time points, which are compared with the begins of true pulses")  \
-  M(OPTIONAL_IN, pulses, waveforms_pulses, "offsets", "pulses, whose number is compared with that of true pulses") \
+  M(OPTIONAL_IN, pulses, waveforms_pulses, "offsets", "pulses; their number is compared with that of true pulses") \
   M(F64, adc_per_kev, 7, 1e-6, 1e6, "ADC/keV", "amplitude of a pulse of 1 keV")                                    \
   M(F64, period_ns, 16, 0.001, 1e9, "ns", "sampling period")                                                       \
   M(U64, compared_max, 1000000, 1, 1000000000, "", "number of pulses that are compared; further ones are counted")

@@ -42,7 +42,7 @@ SL_COLLECTION(waveforms_channels, WAVEFORMS_CHANNELS_FIELDS, "constants of chann
   F(valid, u32, PER_EVENT, "", "1: the waveform has values; 0: it has none")
 SL_COLLECTION(waveforms_series, WAVEFORMS_SERIES_FIELDS, "filtered waveforms");
 
-/* In double precision, with room for `length` values of which `count` exist: the size of a dimension cannot be that of
+/* In double precision, with room for `length` values; `count` of them exist: the size of a dimension cannot be that of
  * an input less a property, such as the lag of a difference. */
 #define WAVEFORMS_SERIES64_FIELDS(F)                                                \
   F(length, u32, DIMENSION, "", "largest number of values of a waveform")           \
