@@ -101,7 +101,7 @@ static void pulses_are_sums_of_two_exponentials(void **state) {
   waveform_add_pulse(x, SAMPLES, &after, 1);
   for (int i = 0; i < SAMPLES; i++) assert_true(x[i] == 0);
   double largest = 0;
-  for (double u = 0; u < 20; u += 1e-3) largest = fmax(largest, exp(-u / 9) - exp(-u / 2));
+  for (int i = 0; i < 20000; i++) largest = fmax(largest, exp(-1e-3 * i / 9) - exp(-1e-3 * i / 2));
   assert_true(fabs(pulse_maximum(&late) - largest) < 1e-6);
 }
 
@@ -112,9 +112,9 @@ static void noise_is_stationary_with_its_covariances(void **state) {
   double expected[3][2] = {{4, 0}, {0, 0}, {1 / (1 - exp(-2.0 / 100)), exp(-LAG / 100.0) / (1 - exp(-2.0 / 100))}};
   static double x[SAMPLES];
   (void)state;
-  for (double length = 4; length < 5000; length *= 4) {
+  for (int power = 1; power <= 6; power++) {
     expected[1][0] += 9;
-    expected[1][1] += 9 * exp(-LAG / length);
+    expected[1][1] += 9 * exp(-LAG / pow(4, power));
   }
   for (int k = 0; k < 3; k++) {
     double sums[2] = {0}, squares[2] = {0}, products[2] = {0};

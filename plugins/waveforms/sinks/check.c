@@ -200,7 +200,7 @@ static int check_consume(void *state, const struct sl_services *s, const void *a
     const uint32_t has_pulse = a->truth.amplitude[event] > 0 ? 1u : 0u;
     c->events++;
     c->pulses_true += has_pulse;
-    if (c->counts_pulses) {
+    if (a->pulses.offsets) {
       c->found_total += a->pulses.offsets[event + 1] - a->pulses.offsets[event];
       c->true_total += has_pulse ? 1 + (uint64_t)a->truth.pile_up[event] : 0;
     }
