@@ -1,9 +1,9 @@
 /* lh5_array.c: see lh5_array.h.
  *
- * A block is as many rows as a chunk has, or more if chunks are small, so that each chunk is read once. The library reads
- * blocks. Only chunks with Zstandard, a filter that the library lacks (32015), are read as they are stored, decompressed
- * and un-shuffled here: a filter registered with the library would belong to the whole process, and would outlive this
- * plugin. Sizes in the file are checked before memory is allocated or read.
+ * A block is as many rows as a chunk has, or more if chunks are small, so that each chunk is read once. The library
+ * reads blocks. Only chunks with Zstandard, a filter that the library lacks (32015), are read as they are stored,
+ * decompressed and un-shuffled here: a filter registered with the library would belong to the whole process, and would
+ * outlive this plugin. Sizes in the file are checked before memory is allocated or read.
  */
 #include "lh5_array.h"
 
@@ -44,14 +44,15 @@ static int open_type(struct lh5_array *a, const char *path, hid_t memory_type, s
   a->file_bytes = H5Tget_size(a->file_type);
   a->memory_bytes = H5Tget_size(memory_type);
   a->is_converted = H5Tequal(a->file_type, memory_type) <= 0;
-  if (a->file_bytes == 0 || a->file_bytes > 16) return lh5_fail(fault, "`%s` has values of %zu bytes", path, a->file_bytes);
+  if (a->file_bytes == 0 || a->file_bytes > 16)
+    return lh5_fail(fault, "`%s` has values of %zu bytes", path, a->file_bytes);
   /* Conversion saturates, which would change samples. */
   if (H5Tequal(memory_type, H5T_NATIVE_UINT16) > 0 &&
       (class != H5T_INTEGER || H5Tget_sign(a->file_type) != H5T_SGN_NONE || a->file_bytes > 2))
     return lh5_fail(fault, "`%s` has %s values of %zu bytes, expected unsigned integers of at most 2 bytes", path,
-                    class == H5T_FLOAT                              ? "floating-point"
+                    class == H5T_FLOAT                          ? "floating-point"
                     : H5Tget_sign(a->file_type) == H5T_SGN_NONE ? "unsigned"
-                                                                    : "signed",
+                                                                : "signed",
                     a->file_bytes);
   return SL_OK;
 }
@@ -243,8 +244,7 @@ static int read_chunks(struct lh5_array *a) {
     for (uint64_t row = 0; row < a->count; row++)
       memcpy(a->block + (row * a->width + begin) * bytes, a->chunk + row * a->chunk_width * bytes, width * bytes);
   }
-  if (a->is_converted &&
-      H5Tconvert(a->file_type, a->memory_type, a->count * a->width, a->block, NULL, H5P_DEFAULT) < 0)
+  if (a->is_converted && H5Tconvert(a->file_type, a->memory_type, a->count * a->width, a->block, NULL, H5P_DEFAULT) < 0)
     return lh5_fail(&a->fault, "cannot be converted: %s", hdf5_reason().text);
   return SL_OK;
 }

@@ -35,9 +35,9 @@ struct lh5_array {
   struct ZSTD_DCtx_s *decompressor;
 };
 
-/* Opens the data set `path` of `group`, with values of type `memory_type` (a predefined numeric type). `rank` 1: rows of
- * one value; 2: rows of `width` values. Returns 0 or SL_EFORMAT or SL_ENOMEM, with the reason; lh5_array_close must be
- * called in both cases. */
+/* Opens the data set `path` of `group`, with values of type `memory_type` (a predefined numeric type). `rank` 1: rows
+ * of one value; 2: rows of `width` values. Returns 0 or SL_EFORMAT or SL_ENOMEM, with the reason; lh5_array_close must
+ * be called in both cases. */
 int lh5_array_open(struct lh5_array *a, hid_t group, const char *path, int rank, hid_t memory_type,
                    struct lh5_fault *fault);
 /* Returns the values of row `row` and, in *rows, the number of rows from this one on that are contiguous in memory; or

@@ -18,13 +18,13 @@
 #include <sys/stat.h>
 
 #define SL_ARGS lh5_source_args
-#define LH5_SOURCE(M)                                                                                            \
-  M(OUT, traces, waveforms_traces, "one waveform for each event", SL_DIMENSIONS(SL_PROPERTY_TERM(samples, 0)))   \
-  M(INPUT_U32, samples, 8192, 1, LH5_SAMPLES_MAX, "", "number of samples of a waveform")                         \
-  M(INPUT_F64, period_ns, 16, 1e-6, 1e12, "ns", "sampling period")                                               \
-  M(INPUT_F64, begin_ns, 0, -1e15, 1e15, "ns", "time of the first sample")                                       \
-  M(STRING, tables, "*", "pattern of the tables that are read, as in a shell: geds/raw, ch10*")                  \
-  M(STRING, column, "waveform", "column of waveforms that is read, of each table")                               \
+#define LH5_SOURCE(M)                                                                                          \
+  M(OUT, traces, waveforms_traces, "one waveform for each event", SL_DIMENSIONS(SL_PROPERTY_TERM(samples, 0))) \
+  M(INPUT_U32, samples, 8192, 1, LH5_SAMPLES_MAX, "", "number of samples of a waveform")                       \
+  M(INPUT_F64, period_ns, 16, 1e-6, 1e12, "ns", "sampling period")                                             \
+  M(INPUT_F64, begin_ns, 0, -1e15, 1e15, "ns", "time of the first sample")                                     \
+  M(STRING, tables, "*", "pattern of the tables that are read, as in a shell: geds/raw, ch10*")                \
+  M(STRING, column, "waveform", "column of waveforms that is read, of each table")                             \
   M(BOOL, strict, 0, "end the run at the first row that cannot be read")
 SL_HOST_ARGUMENTS(lh5_source, LH5_SOURCE);
 

@@ -203,9 +203,9 @@ static int open_others(struct lh5_table *t, hid_t table, uint32_t wanted, struct
   static const struct {
     uint32_t array;
     const char *name;
-  } names[] = {{LH5_NUMBER, "eventnumber"}, {LH5_NUMBER, "ievt"},     {LH5_RUN, "runid"},
-               {LH5_RUN, "run"},            {LH5_BASELINE, "baseline"}, {LH5_TIMESTAMP, "timestamp"},
-               {LH5_ENERGY, "daqenergy"},   {LH5_ENERGY, "energy"}};
+  } names[] = {
+      {LH5_NUMBER, "eventnumber"}, {LH5_NUMBER, "ievt"},         {LH5_RUN, "runid"},        {LH5_RUN, "run"},
+      {LH5_BASELINE, "baseline"},  {LH5_TIMESTAMP, "timestamp"}, {LH5_ENERGY, "daqenergy"}, {LH5_ENERGY, "energy"}};
   int status = SL_OK;
   for (uint32_t i = 0; i < sizeof names / sizeof names[0] && status == SL_OK; i++) {
     const uint32_t bit = LH5_BIT(names[i].array);
@@ -224,7 +224,8 @@ static int fail_without_column(hid_t file, const char *path, const char *column,
   (void)lh5_find_columns(file, path, &names);
   for (uint32_t i = 0; i < names.count && used < sizeof list; i++)
     used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names.at[i]);
-  const int status = lh5_fail(fault, "it has no column `%s`; its columns of waveforms: %s", column, *list ? list : "none");
+  const int status =
+      lh5_fail(fault, "it has no column `%s`; its columns of waveforms: %s", column, *list ? list : "none");
   lh5_names_free(&names);
   return status;
 }
