@@ -86,9 +86,12 @@ struct agreement {
 static void compare_columns(struct agreement *all, hid_t file, const char *path) {
   struct lh5_names columns = {0};
   struct lh5_table t;
+  struct lh5_fault fault;
   (void)lh5_find_columns(file, path, &columns);
   for (uint32_t i = 0; i < columns.count; i++) {
-    if (lh5_table_open(&t, file, path, columns.at[i], 0, &all->fault) == SL_OK && t.rows > 0) {
+    if (lh5_table_open(&t, file, path, columns.at[i], 0, &fault) < 0) {
+      (void)lh5_fail(&all->fault, "table %s, column %s: %.200s", path, columns.at[i], fault.text);
+    } else if (t.rows > 0) {
       const struct shape shape = shape_of(&t);
       if (all->count++ == 0) all->first = shape;
       for (uint32_t p = 0; p < PROPERTIES; p++) all->differs |= (shape.values[p] != all->first.values[p]) << p;
@@ -136,7 +139,8 @@ static int open_table(struct lh5_source *k, const struct sl_services *s, const s
   for (uint32_t p = 0; p < PROPERTIES; p++) {
     if (found.values[p] == expected.values[p] || (p != SAMPLES && k->table.rows == 0)) continue;
     s->message(s->context, SL_ERROR,
-               "%s: table %s has %s %.10g%s, but `%s` of this run is %.10g%s: set it, or select tables with `tables`",
+               "%s: table %s has %s %.10g%s, but `%s` of this run is %.10g%s; set it, or `tables`, or read the file in "
+               "another run",
                file, path, properties[p].text, found.values[p], properties[p].unit, properties[p].name,
                expected.values[p], properties[p].unit);
     status = SL_EFORMAT;

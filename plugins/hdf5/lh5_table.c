@@ -152,7 +152,8 @@ static int read_decoded_size(struct lh5_table *t, hid_t group, struct lh5_fault 
 
 static int open_encoded(struct lh5_table *t, hid_t group, struct lh5_fault *fault) {
   char codec[64];
-  (void)read_text(group, "codec", codec, sizeof codec);
+  if (!read_text(group, "codec", codec, sizeof codec))
+    return lh5_fail(fault, "`values` is a group without the attribute `codec`");
   if (strcmp(codec, codec_name) != 0)
     return lh5_fail(fault, "the waveforms have the codec `%s`; only %s can be read", codec, codec_name);
   int status = open_array(t, LH5_ENDS, group, "encoded_data/cumulative_length", 1, H5T_NATIVE_UINT64, fault);
