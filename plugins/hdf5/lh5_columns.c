@@ -69,7 +69,7 @@ static int find_output(const struct parser *p, struct word name, struct lh5_colu
   return is_word(name, "traces") ? SL_OK : fail_at(p, name.at, "the graph has no output", &name, names.text);
 }
 
-/* 1 if a field can be a column. Of the input of the sink, only values of events are read. */
+/* 1 if a field can be a column. The sink reads only fields of `traces` with one value for each event. */
 static int can_be_column(const struct lh5_column *c, const struct sl_field *f) {
   if (c->output == LH5_OF_TRACES) return !f->dimensions && f->width == 1;
   return f->shape == SL_SHAPE_CODE_PER_EVENT || (f->shape == SL_SHAPE_CODE_PER_ITEM && f->width == 1);

@@ -236,7 +236,7 @@ static int is_name(const uint8_t *name) {
          !(name[0] == '.' && (name[1] == 0 || name[1] == '.'));
 }
 
-/* Finds the tables of all events of the batch, and creates those that are new. */
+/* Finds the tables of all events of the batch, and creates the new ones in the file. */
 static int prepare_tables(struct lh5_sink *k, const struct sl_services *s, const struct lh5_sink_args *a,
                           const struct sl_batch *batch) {
   const uint32_t before = k->table_count;

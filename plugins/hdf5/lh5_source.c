@@ -209,7 +209,10 @@ static int lh5_source_open(void *state, const struct sl_services *s, const void 
   return inputs->path_count > 0 ? open_next(k, s, (const struct lh5_source_args *)args) : SL_OK;
 }
 
-static void lh5_source_close(void *state) { close_file((struct lh5_source *)state); }
+static void lh5_source_close(void *state) {
+  hdf5_begin();
+  close_file((struct lh5_source *)state);
+}
 
 /* ------------------------------------------------------------------------------------------------ reading */
 

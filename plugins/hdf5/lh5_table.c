@@ -217,7 +217,7 @@ static int open_others(struct lh5_table *t, hid_t table, uint32_t wanted, struct
   return status;
 }
 
-/* Names the column that is missing, and those that the table has. */
+/* Names the missing column, and the columns of the table. */
 static int fail_without_column(hid_t file, const char *path, const char *column, struct lh5_fault *fault) {
   char list[256] = "";
   size_t used = 0;

@@ -47,7 +47,7 @@ struct lh5_names {
   uint32_t count;
 };
 void lh5_names_free(struct lh5_names *names);
-/* Lists the tables CHANNEL/raw of a file whose path matches the pattern (fnmatch). Returns 0 or SL_ENOMEM. */
+/* Lists the tables of a file with a path CHANNEL/raw that matches the pattern (fnmatch). Returns 0 or SL_ENOMEM. */
 int lh5_find_tables(hid_t file, const char *pattern, struct lh5_names *names);
 /* Lists the columns of waveforms of a table. */
 int lh5_find_columns(hid_t file, const char *table, struct lh5_names *names);

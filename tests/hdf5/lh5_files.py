@@ -24,7 +24,7 @@ def shuffle(values):
 
 
 def add_zstd(group, name, values, chunks, is_shuffled=True, masked=()):
-    """A data set with shuffle and Zstandard, which h5py has no filter for. Chunks whose index is in `masked` are stored without
+    """A data set with shuffle and Zstandard, which h5py has no filter for. Chunks with an index in `masked` are stored without
     Zstandard."""
     values = numpy.ascontiguousarray(values)
     properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)

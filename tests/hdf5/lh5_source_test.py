@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""hdf5.lh5_source: waveforms and columns of LH5 files are those that h5py reads; what cannot be read is refused."""
+"""hdf5.lh5_source: it reads the waveforms and columns that h5py reads, and refuses what cannot be read."""
 import random
 import subprocess
 import sys
@@ -137,7 +137,7 @@ def columns(checks, folder):
     fields, _ = read(folder, [path], *shape)
     checks.that(numpy.array_equal(fields["value"], fine) and set(fields["run"]) == {5}, "`column` selects waveforms; the run is that of the file")
     _, said = read(folder, [path], expect=1)
-    checks.that("no column `waveform`; its columns of waveforms: waveform_presummed, waveform_windowed" in said, "a missing column is refused with those that there are")
+    checks.that("no column `waveform`; its columns of waveforms: waveform_presummed, waveform_windowed" in said, "a missing column is refused with the columns of the table")
     _, said = read(folder, [path], "--set", "raw.column=waveform_windowed", "--set", "raw.samples=80", expect=1)
     for text in ("waveforms of 140 samples, but `samples` of this run is 80", "first sample at 42000 ns, but `begin_ns` of this run is 0 ns"):
         checks.that(text in said, f"other waveforms are refused: {text}")
