@@ -97,12 +97,33 @@ static int open_filters(struct lh5_array *a, const char *path, hid_t list, struc
   return SL_OK;
 }
 
+/* Checks that all values are stored: otherwise a few bytes of a file could claim any number of rows. */
+static int check_storage(const struct lh5_array *a, const char *path, const hsize_t chunk[2], int is_chunked,
+                         struct lh5_fault *fault) {
+  const uint64_t stored = H5Dget_storage_size(a->data_set), width = a->width * a->file_bytes;
+  hsize_t found = 0;
+  if (!is_chunked && stored / width < a->rows)
+    return lh5_fail(fault, "`%s` has %" PRIu64 " rows, but %" PRIu64 " bytes", path, a->rows, stored);
+  if (!is_chunked || a->rows == 0) return SL_OK;
+  const uint64_t rows = (a->rows - 1) / chunk[0] + 1, expected = rows * ((a->width - 1) / chunk[1] + 1);
+  const hid_t space = H5Dget_space(a->data_set);
+  const int status = space < 0 ? -1 : H5Dget_num_chunks(a->data_set, space, &found);
+  if (space >= 0) H5Sclose(space);
+  if (status < 0) return lh5_fail(fault, "`%s`: %s", path, hdf5_reason().text);
+  if (rows > UINT32_MAX || found < expected)
+    return lh5_fail(fault, "`%s` has %" PRIu64 " of %" PRIu64 " chunks", path, (uint64_t)found, expected);
+  return SL_OK;
+}
+
 static int open_blocks(struct lh5_array *a, const char *path, int rank, hid_t list, struct lh5_fault *fault) {
   const size_t value_bytes = a->file_bytes > a->memory_bytes ? a->file_bytes : a->memory_bytes;
   const uint64_t row_bytes = a->width * value_bytes, most = BLOCK_BYTES_MAX / row_bytes;
   hsize_t chunk[2] = {1, a->width};
   const int is_chunked = H5Pget_layout(list) == H5D_CHUNKED;
   if (is_chunked && H5Pget_chunk(list, rank, chunk) != rank) return lh5_fail(fault, "`%s` has wrong chunks", path);
+  if (chunk[0] == 0 || chunk[1] == 0) return lh5_fail(fault, "`%s` has empty chunks", path);
+  const int status = check_storage(a, path, chunk, is_chunked, fault);
+  if (status < 0) return status;
   a->chunk_rows = chunk[0] < a->rows ? chunk[0] : a->rows;
   if (a->chunk_rows == 0) a->chunk_rows = 1;
   a->chunk_width = chunk[1];
@@ -113,7 +134,7 @@ static int open_blocks(struct lh5_array *a, const char *path, int rank, hid_t li
   } else {
     a->chunk_rows = chunk[0];
     a->block_rows = chunk[0];
-    if (chunk[1] == 0 || chunk[0] > CHUNK_BYTES_MAX / value_bytes / chunk[1] || chunk[0] > CHUNK_BYTES_MAX / row_bytes)
+    if (chunk[0] > CHUNK_BYTES_MAX / value_bytes / chunk[1] || chunk[0] > CHUNK_BYTES_MAX / row_bytes)
       return lh5_fail(fault, "`%s` has chunks of more than 1 GiB", path);
     a->chunk_bytes = chunk[0] * chunk[1] * a->file_bytes;
     a->chunk = (unsigned char *)malloc(a->chunk_bytes);
@@ -216,11 +237,7 @@ static int read_chunk(struct lh5_array *a, const hsize_t position[2]) {
   uint32_t mask = 0;
   if (H5Dget_chunk_storage_size(a->data_set, position, &bytes) < 0)
     return lh5_fail(&a->fault, "cannot be read: %s", hdf5_reason().text);
-  if (bytes == 0) { /* never written */
-    memset(a->chunk, 0, a->chunk_bytes);
-    return SL_OK;
-  }
-  if (bytes > 2 * a->chunk_bytes + 1024)
+  if (bytes == 0 || bytes > 2 * a->chunk_bytes + 1024)
     return lh5_fail(&a->fault, "a chunk of %" PRIu64 " bytes is stored in %" PRIu64, a->chunk_bytes, (uint64_t)bytes);
   if (bytes > a->stored_capacity) {
     free(a->stored);

@@ -75,20 +75,22 @@ static int can_be_column(const struct lh5_column *c, const struct sl_field *f) {
   return f->shape == SL_SHAPE_CODE_PER_EVENT || (f->shape == SL_SHAPE_CODE_PER_ITEM && f->width == 1);
 }
 
-static int find_field(const struct parser *p, struct word name, struct lh5_column *c) {
+/* Returns the index of the field, or -1 after a message. */
+static int find_field(const struct parser *p, struct word name, const struct lh5_column *c) {
   struct expected names = {"", 0};
+  int found = -1;
   for (uint32_t f = 0; f < c->collection->field_count; f++) {
-    const struct sl_field *field = &c->collection->fields[f];
-    if (can_be_column(c, field)) expect(&names, field->name);
-    if (!is_word(name, field->name)) continue;
-    c->field = field;
-    c->field_index = f;
+    if (can_be_column(c, &c->collection->fields[f])) expect(&names, c->collection->fields[f].name);
+    if (is_word(name, c->collection->fields[f].name)) found = (int)f;
   }
-  if (!c->field) return fail_at(p, name.at, "the output has no field", &name, names.text);
-  if (!can_be_column(c, c->field))
-    return fail_at(p, name.at, "a column has a value, or an array, for each event, or a value for each item; not so",
-                   &name, names.text);
-  return SL_OK;
+  if (found < 0)
+    (void)fail_at(p, name.at, "the output has no field", &name, names.text);
+  else if (can_be_column(c, &c->collection->fields[found]))
+    return found;
+  else
+    (void)fail_at(p, name.at, "a column has a value, or an array, for each event, or a value for each item; not so",
+                  &name, names.text);
+  return -1;
 }
 
 /* Finds the fields that belong to the field: the boundaries of items, and the bit that is 0 if there is no value. */
@@ -113,7 +115,13 @@ static int read_field(struct parser *p, struct lh5_column *c) {
   while (dot > 0 && word.at[dot - 1] != '.') dot--;
   if (dot < 2 || dot == word.length) return fail_at(p, word.at, "expected OUTPUT.FIELD, found", &word, "");
   const int status = find_output(p, (struct word){word.at, dot - 1}, c);
-  return status == SL_OK ? find_field(p, (struct word){word.at + dot, word.length - dot}, c) : status;
+  if (status < 0) return status;
+  const int field = find_field(p, (struct word){word.at + dot, word.length - dot}, c);
+  if (field < 0) return SL_EINVAL;
+  c->field_index = (uint32_t)field;
+  c->field = &c->collection->fields[field];
+  find_companions(c);
+  return SL_OK;
 }
 
 /* --------------------------------------------------------------------------------------------------- a column */
@@ -170,9 +178,7 @@ static int read_column(struct parser *p) {
   struct lh5_column c = {0};
   int status = read_name(p, &c);
   if (status == SL_OK) status = read_field(p, &c);
-  if (status < 0) return status;
-  find_companions(&c);
-  status = read_form(p, &c);
+  if (status == SL_OK && c.field) status = read_form(p, &c);
   if (status < 0) return status;
   struct lh5_column *at =
       (struct lh5_column *)realloc(p->columns->at, (p->columns->count + 1) * sizeof *p->columns->at);

@@ -240,7 +240,7 @@ static int next_row(struct lh5_source *k, const struct sl_services *s, const str
 
 /* Checks that the row has the sampling period of the run. */
 static int check_times(struct lh5_table *t, uint64_t row, struct lh5_fault *fault) {
-  double period, begin;
+  double period = 0, begin = 0;
   int status = lh5_table_value(t, LH5_DT, row, &period, fault);
   if (status == SL_OK) status = lh5_table_value(t, LH5_T0, row, &begin, fault);
   if (status < 0) return status;
@@ -258,8 +258,8 @@ static double number_of(double value) { return isfinite(value) ? value : 0; }
 static int read_row(struct lh5_source *k, const struct waveforms_traces *out, uint32_t event, struct sl_event *about,
                     struct lh5_fault *fault) {
   struct lh5_table *t = &k->table;
-  int64_t number, run;
-  double baseline, timestamp, energy;
+  int64_t number = 0, run = 0;
+  double baseline = 0, timestamp = 0, energy = 0;
   int status = lh5_table_value(t, LH5_NUMBER, k->row, &number, fault);
   if (status == SL_OK) status = lh5_table_value(t, LH5_RUN, k->row, &run, fault);
   if (status < 0) return status;

@@ -133,9 +133,9 @@ static int open_table(struct table *t, hid_t file, const struct sl_run_output *o
 
 static int open_event_columns(struct sink *k, uint32_t compression) {
   static const struct column_description descriptions[EVENT_COLUMNS] = {
-      [EVENT_RUN] = {"run", "", "run number", SL_TYPE_u32, 0, {0}},
-      [EVENT_NUMBER] = {"number", "", "event number in the run", SL_TYPE_u64, 0, {0}},
-      [EVENT_ERROR] = {"error", "", "0, or the reason why the event has no items", SL_TYPE_u32, 0, {0}},
+      [EVENT_RUN] = {"run", "", "run number", SL_TYPE_u32, 0, {0}, 0},
+      [EVENT_NUMBER] = {"number", "", "event number in the run", SL_TYPE_u64, 0, {0}, 0},
+      [EVENT_ERROR] = {"error", "", "0, or the reason why the event has no items", SL_TYPE_u32, 0, {0}, 0},
   };
   const hid_t group = hdf5_create_group(k->file, "events");
   int status = group < 0 ? -1 : 0;

@@ -1,6 +1,7 @@
 """LH5 files made for tests: waveforms in plain chunks, compressed by deflate or by Zstandard, or encoded."""
 import ctypes
 import ctypes.util
+import functools
 
 import h5py
 import numpy
@@ -8,13 +9,18 @@ import numpy
 ZSTANDARD = 32015  # number of the HDF5 filter
 
 
-def zstd(data):
+@functools.cache
+def zstd_library():
     library = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
     library.ZSTD_compress.restype = library.ZSTD_compressBound.restype = ctypes.c_size_t
     library.ZSTD_compressBound.argtypes = [ctypes.c_size_t]
     library.ZSTD_compress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int]
-    room = ctypes.create_string_buffer(library.ZSTD_compressBound(len(data)))
-    count = library.ZSTD_compress(room, len(room), data, len(data), 3)
+    return library
+
+
+def zstd(data):
+    room = ctypes.create_string_buffer(zstd_library().ZSTD_compressBound(len(data)))
+    count = zstd_library().ZSTD_compress(room, len(room), data, len(data), 3)
     return room.raw[:count]
 
 

@@ -173,6 +173,8 @@ def refused(checks, folder):
     case("has signed values of 4 bytes, expected unsigned integers of at most 2 bytes", lambda f: make.add_table(f, "a", "waveform", values.astype("i4")))
     case("`dt` has the unit us, expected ns", with_unit)
     case("`baseline` has 3 rows, but there are 4 waveforms", lambda f: make.add_table(f, "a", "waveform", values, baseline=numpy.zeros(3)), 1)
+    for chunks, text in ((None, "`values` has 1000000 rows, but 0 bytes"), ((5, 20), "`values` has 0 of 200000 chunks")):
+        case(text, lambda f: make.add_table(f, "a", "waveform", lambda group: group.create_dataset("values", (1000000, 20), "u2", chunks=chunks) and 4))
     case("the name of the table has 33 bytes", lambda f: make.add_table(f, 33 * "x", "waveform", values))
     case("no table CHANNEL/raw that matches `*`; its tables: none", lambda f: f.create_group("a"), 1)
     case("matches `b*`; its tables: a/raw", lambda f: make.add_table(f, "a", "waveform", values), 1, ["--set", "raw.tables=b*"])
