@@ -33,7 +33,7 @@ endif()
 
 # Optional libraries: without them, parts are left out.
 if(SLUICE_HDF5 AND NOT HDF5_FOUND)
-  message(WARNING "HDF5 was not found (Debian: libhdf5-dev): hdf5.sink is not built")
+  message(WARNING "HDF5 was not found (Debian: libhdf5-dev): the plugin hdf5 is not built")
 endif()
 # Only their headers: a run that needs one of these libraries opens it.
 set(MICROHTTPD_FOUND OFF)

@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  CHUNK_BYTES = 128 << 10
-}; /* small enough for dozens of columns, large enough for compression and fast
-      reading */
+enum { CHUNK_BYTES = 128 << 10 };
 
 static hid_t type_of(uint32_t type) {
   switch (type) {
@@ -120,7 +117,8 @@ int column_open(struct column *c, hid_t group, const struct column_description *
   *c = (struct column){.data_set = -1, .type = type_of(d->type), .rank = 1 + (int)d->axis_count};
   c->row_bytes = H5Tget_size(c->type);
   for (uint32_t i = 0; i < d->axis_count; i++) c->row_bytes *= c->row[i] = d->axes[i];
-  c->chunk_rows = c->row_bytes < CHUNK_BYTES ? CHUNK_BYTES / c->row_bytes : 1;
+  const uint64_t chunk_bytes = d->chunk_bytes ? d->chunk_bytes : CHUNK_BYTES;
+  c->chunk_rows = c->row_bytes < chunk_bytes ? chunk_bytes / c->row_bytes : 1;
   c->buffer = (unsigned char *)malloc(c->chunk_rows * c->row_bytes);
   hsize_t none[RANK_MAX], most[RANK_MAX];
   set_extent(c, 0, none);
@@ -170,8 +168,19 @@ int column_add(struct column *c, const void *values, uint64_t rows) {
   return 0;
 }
 
+int column_release(struct column *c) {
+  const int status = c->buffer && c->data_set >= 0 && H5Dclose(c->data_set) < 0 ? -1 : 0;
+  c->data_set = -1;
+  return status;
+}
+
+int column_reopen(struct column *c, hid_t group, const char *name) {
+  c->data_set = H5Dopen2(group, name, H5P_DEFAULT);
+  return c->data_set < 0 ? -1 : 0;
+}
+
 void column_close(struct column *c) {
-  if (c->buffer && c->data_set >= 0) H5Dclose(c->data_set);
+  (void)column_release(c);
   free(c->buffer);
   *c = (struct column){.data_set = -1};
 }

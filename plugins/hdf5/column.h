@@ -28,6 +28,8 @@ struct column_description {
   uint32_t type;          /* SL_TYPE_... */
   uint32_t axis_count;    /* of a row; 0: one value */
   uint32_t axes[SL_DIMENSIONS_MAX];
+  uint32_t
+      chunk_bytes; /* 0: 128 KiB, small enough for dozens of columns, large enough for compression and fast reading */
 };
 
 /* Makes the data set in `group`. Returns 0 or a negative number; column_close must be called in both cases. */
@@ -36,6 +38,10 @@ int column_open(struct column *c, hid_t group, const struct column_description *
 int column_add(struct column *c, const void *values, uint64_t rows);
 /* Writes all rows to the data set; the library may still cache them. */
 int column_write(struct column *c);
+/* Closes the data set of a column, which keeps the rows that are not written yet. */
+int column_release(struct column *c);
+/* Opens the data set of a released column again. */
+int column_reopen(struct column *c, hid_t group, const char *name);
 /* Closes the column; rows that were not written are lost. A zeroed column may be closed. */
 void column_close(struct column *c);
 

@@ -9,19 +9,17 @@
  * the file is then in single-writer multiple-reader mode until it is closed, so that flushed events can be read during
  * the run and after a crash. A flush writes /events last, so that each listed event is complete.
  */
-#define _GNU_SOURCE
 #include "column.h"
 #include "failure.h"
+#include "output_file.h"
 
 #include <sluice/plugin.h>
 #include <sluice/text.h>
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SL_ARGS sink_args
 #define SINK(M)                                                        \
@@ -90,16 +88,6 @@ static uint32_t type_in_file(const struct sl_collection *c, const struct sl_fiel
   return counts_rows ? SL_TYPE_i64 : f->type;
 }
 
-/* Groups list their members in order of creation. */
-static hid_t create_group(hid_t file, const char *name) {
-  const hid_t list = H5Pcreate(H5P_GROUP_CREATE);
-  hid_t group = -1;
-  if (list >= 0 && H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
-    group = H5Gcreate2(file, name, H5P_DEFAULT, list, H5P_DEFAULT);
-  if (list >= 0) H5Pclose(list);
-  return group;
-}
-
 static int open_field(struct column *column, hid_t group, const struct sl_collection *c, uint32_t field,
                       uint32_t compression) {
   const struct sl_field *f = &c->fields[field];
@@ -133,7 +121,7 @@ static int open_table(struct table *t, hid_t file, const struct sl_run_output *o
   t->collection = output->collection;
   t->columns = (struct column *)calloc(t->collection->field_count, sizeof *t->columns);
   t->subitems = (uint64_t *)calloc(t->collection->field_count, sizeof *t->subitems);
-  const hid_t group = create_group(file, output->name);
+  const hid_t group = hdf5_create_group(file, output->name);
   if (!t->columns || !t->subitems || group < 0) return -1;
   int status = hdf5_set_text(group, "collection", t->collection->name);
   if (status == 0) status = hdf5_set_text(group, "doc", t->collection->doc);
@@ -145,39 +133,17 @@ static int open_table(struct table *t, hid_t file, const struct sl_run_output *o
 
 static int open_event_columns(struct sink *k, uint32_t compression) {
   static const struct column_description descriptions[EVENT_COLUMNS] = {
-      [EVENT_RUN] = {"run", "", "run number", SL_TYPE_u32, 0, {0}},
-      [EVENT_NUMBER] = {"number", "", "event number in the run", SL_TYPE_u64, 0, {0}},
-      [EVENT_ERROR] = {"error", "", "0, or the reason why the event has no items", SL_TYPE_u32, 0, {0}},
+      [EVENT_RUN] = {"run", "", "run number", SL_TYPE_u32, 0, {0}, 0},
+      [EVENT_NUMBER] = {"number", "", "event number in the run", SL_TYPE_u64, 0, {0}, 0},
+      [EVENT_ERROR] = {"error", "", "0, or the reason why the event has no items", SL_TYPE_u32, 0, {0}, 0},
   };
-  const hid_t group = create_group(k->file, "events");
+  const hid_t group = hdf5_create_group(k->file, "events");
   int status = group < 0 ? -1 : 0;
   for (int i = 0; i < EVENT_COLUMNS && status == 0; i++) {
     status = column_open(&k->event_columns[i], group, &descriptions[i], compression);
     if (status == 0) status = hdf5_set_text(k->event_columns[i].data_set, "per", "event");
   }
   return group >= 0 && H5Gclose(group) < 0 ? -1 : status;
-}
-
-static int describe_run(hid_t file, const struct sl_run *run) {
-  char digest[24], plugins[4096] = "";
-  snprintf(digest, sizeof digest, "%016" PRIx64, run->graph_digest);
-  for (uint32_t i = 0, used = 0; i < run->plugin_count && used < sizeof plugins; i++)
-    used += (uint32_t)snprintf(plugins + used, sizeof plugins - used, "%s%s", i ? "\n" : "", run->plugins[i]);
-  return hdf5_set_text(file, "sluice_version", run->sluice_version) < 0 ||
-                 hdf5_set_text(file, "device", run->device) < 0 || hdf5_set_text(file, "graph", run->graph_text) < 0 ||
-                 hdf5_set_text(file, "graph_digest", digest) < 0 || hdf5_set_text(file, "plugins", plugins) < 0 ||
-                 hdf5_set_u64(file, "complete", 0) < 0
-             ? -1
-             : 0;
-}
-
-static hid_t access_list(void) {
-  const hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-  if (list >= 0) H5Pset_libver_bounds(list, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST); /* for concurrent readers */
-#if H5_VERSION_GE(1, 10, 7)
-  if (list >= 0) H5Pset_file_locking(list, 0, 1); /* the runtime has locked it */
-#endif
-  return list;
 }
 
 static int check_outputs(const struct sl_services *s) {
@@ -190,32 +156,22 @@ static int check_outputs(const struct sl_services *s) {
   return SL_OK;
 }
 
-/* Abandons the file, readable up to the last flush. Data cached by the library is discarded, including the file
- * size, because a reader would refuse the file if the size did not match. */
-static void cut_off(const struct sink *k) {
-  void *handle = NULL;
-  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (nowhere >= 0 && k->is_open && H5Fget_vfd_handle(k->file, H5P_DEFAULT, &handle) >= 0 && handle)
-    (void)dup3(nowhere, *(const int *)handle, O_CLOEXEC);
-  if (nowhere >= 0) close(nowhere);
-}
-
 /* Reports the failed step and the number of events that were saved. */
 static int fail(struct sink *k, const char *step) {
   const struct hdf5_reason reason = hdf5_reason();
   k->has_failed = 1;
-  cut_off(k);
+  if (k->is_open) hdf5_cut_off(k->file);
   return k->to->fail(k->output, step, reason.text);
 }
 
 /* Creates the file with all groups and data sets. */
 static int create_file(struct sink *k, const struct sl_run *run, uint32_t compression) {
-  const hid_t list = access_list();
+  const hid_t list = hdf5_access_list();
   k->file = H5Fcreate(k->to->path(k->output), H5F_ACC_TRUNC, H5P_DEFAULT, list);
   H5Pclose(list);
   k->is_open = k->file >= 0;
   if (!k->is_open) return fail(k, "create it");
-  int failed = describe_run(k->file, run) < 0 || open_event_columns(k, compression) < 0;
+  int failed = hdf5_describe_run(k->file, run) < 0 || open_event_columns(k, compression) < 0;
   for (uint32_t o = 0; o < k->table_count && !failed; o++)
     failed = open_table(&k->tables[o], k->file, &run->outputs[o], compression) < 0;
   return failed ? fail(k, "prepare it") : SL_OK;

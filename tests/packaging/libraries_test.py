@@ -51,7 +51,7 @@ def main(cmake, generator, compiler):
     done, said, has_tests = configure(command, "cmocka|hdf5.*|libzmq|libmicrohttpd")
     check(done.returncode == 0 and not has_tests, f"without cmocka, HDF5, libzmq and libmicrohttpd configuring succeeds, without tests: {said}")
     check("cmocka was not found (Debian: libcmocka-dev): tests are not built" in said, "missing tests are reported")
-    check("HDF5 was not found (Debian: libhdf5-dev): hdf5.sink is not built" in said, "a missing hdf5.sink is reported")
+    check("HDF5 was not found (Debian: libhdf5-dev): the plugin hdf5 is not built" in said, "a missing HDF5 is reported")
     check("libzmq 4.3 was not found (Debian: libzmq3-dev)" in said, "a missing libzmq is reported")
     check("libmicrohttpd 0.9.73 was not found (Debian: libmicrohttpd-dev)" in said, "so is a missing libmicrohttpd")
     checks.end()
