@@ -42,6 +42,10 @@ SL_COLLECTION(waveforms_channels, WAVEFORMS_CHANNELS_FIELDS, "constants of chann
   F(valid, u32, PER_EVENT, "", "1: the waveform has values; 0: it has none")
 SL_COLLECTION(waveforms_series, WAVEFORMS_SERIES_FIELDS, "filtered waveforms");
 
+#define WAVEFORMS_TAPS_FIELDS(F) \
+  F(value, f64, ARRAY, "", "factors of a filter with a finite response, the first for the latest sample")
+SL_COLLECTION(waveforms_taps, WAVEFORMS_TAPS_FIELDS, "taps of a filter");
+
 /* The same in double precision. */
 #define WAVEFORMS_SERIES64_FIELDS(F)                              \
   F(length, u32, DIMENSION, "", "number of values of a waveform") \
