@@ -42,14 +42,15 @@ SL_COLLECTION(waveforms_channels, WAVEFORMS_CHANNELS_FIELDS, "constants of chann
   F(valid, u32, PER_EVENT, "", "1: the waveform has values; 0: it has none")
 SL_COLLECTION(waveforms_series, WAVEFORMS_SERIES_FIELDS, "filtered waveforms");
 
-#define WAVEFORMS_TAPS_FIELDS(F) \
-  F(value, f64, ARRAY, "", "factors of a filter with a finite response, the first for the latest sample")
-SL_COLLECTION(waveforms_taps, WAVEFORMS_TAPS_FIELDS, "taps of a filter");
+#define WAVEFORMS_TAPS_FIELDS(F) F(value, f64, ARRAY, "", "factor of a sample; the first is that of the latest sample")
+SL_COLLECTION(waveforms_taps, WAVEFORMS_TAPS_FIELDS, "taps of a filter with a finite response");
 
-/* The same in double precision. */
-#define WAVEFORMS_SERIES64_FIELDS(F)                              \
-  F(length, u32, DIMENSION, "", "number of values of a waveform") \
-  F(value, f64, PER_EVENT_BY(length), "ADC", "values")
+/* In double precision, with room for `length` values of which `count` exist: the size of a dimension cannot be that of
+ * an input less a property, such as the lag of a difference. */
+#define WAVEFORMS_SERIES64_FIELDS(F)                                                \
+  F(length, u32, DIMENSION, "", "largest number of values of a waveform")           \
+  F(value, f64, PER_EVENT_BY(length), "ADC", "values; 0 from the index `count` on") \
+  F(count, u32, PER_EVENT, "", "number of values")
 SL_COLLECTION(waveforms_series64, WAVEFORMS_SERIES64_FIELDS, "filtered waveforms in double precision");
 
 /* sum[n]: sum of the values of a waveform before index n, rounded once from exact sums of integers, so that differences
