@@ -6,9 +6,7 @@
  * Determinism: extremes do not depend on an order; the value is that of the first index, as 0 and -0 are equal.
  * Cost per sample: reads it once, and up to the extremes once more.
  */
-#include "windows.h"
-
-#include <sluice/lanes.h>
+#include "waveform_lanes.h"
 
 #define SL_ARGS extremes_args
 #define EXTREMES(M)                                                                                       \
@@ -32,10 +30,8 @@ static SL_DEVICE float value_at(const struct row *row, uint32_t i) {
 static SL_DEVICE sl_f32s values_at(const struct row *row, uint32_t i, uint32_t count) {
   float values[SL_LANES];
   if (!row->trace) return sl_f32s_load(row->series + i, count);
-  if (count == SL_LANES)
-    SL_FOR_LANES (j) values[j] = (float)row->trace[i + j];
-  else
-    SL_FOR_LANES (j) values[j] = (float)row->trace[i + (j < count ? j : count - 1)];
+  if (count == SL_LANES) return f32s_from_u16(row->trace + i);
+  SL_FOR_LANES (j) values[j] = (float)row->trace[i + (j < count ? j : count - 1)];
   return sl_f32s_in(values);
 }
 
@@ -77,12 +73,13 @@ static SL_DEVICE void find_values(const struct row *row, uint32_t begin, uint32_
 
 /* First index with this value, which exists. */
 static SL_DEVICE uint32_t find_index(const struct row *row, uint32_t begin, uint32_t end, float value) {
-  uint32_t found = SEARCH_NONE;
-  for (uint32_t first = begin; first < end && found == SEARCH_NONE; first += SEARCH_PART) {
-    const uint32_t count = end - first < SEARCH_PART ? end - first : SEARCH_PART;
-    for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
-      const uint32_t index = value_at(row, first + k) == value ? first + k : SEARCH_NONE;
-      found = index < found ? index : found;
+  const sl_f32s wanted = sl_f32s_of(value);
+  uint32_t found = NOT_FOUND;
+  for (uint32_t first = begin; first < end && found == NOT_FOUND; first += SL_LANES * blockDim.x) {
+    const uint32_t i = first + SL_LANES * threadIdx.x;
+    if (i < end) {
+      const uint32_t lane = first_lane(SL_MASK(values_at(row, i, sl_lane_count(end - i)) == wanted));
+      if (lane != NOT_FOUND) found = i + lane;
     }
     found = (uint32_t)sl_block_min_u64(found);
   }

@@ -9,7 +9,7 @@
  */
 #include "windows.h"
 
-enum { PART = 1024, PASSES_MAX = 32 };
+enum { PART = 512, PASSES_MAX = 32 };
 
 struct moving_mean_passes {
   uint32_t count, is_right; /* is_right: one bit for each pass */
@@ -25,34 +25,68 @@ struct moving_mean_passes {
   M(COMPUTED, directions, struct moving_mean_passes, "directions of the passes")
 SL_ARGUMENTS(moving_mean, MOVING_MEAN);
 
+/* Copies the `count` values from index `begin` on; beyond the ends the first and the last value. */
+static SL_DEVICE void copy(const float *__restrict__ from, uint32_t values, int32_t begin, uint32_t count,
+                           float *__restrict__ to) {
+  const uint32_t before = begin < 0 ? (uint32_t)-begin : 0, left = (uint32_t)((int32_t)values - begin);
+  const uint32_t inside = (left < count ? left : count) - before;
+  const float first = from[0], last = from[values - 1], *__restrict__ at = from + (begin + (int32_t)before);
+  for (uint32_t i = threadIdx.x; i < before; i += blockDim.x) to[i] = first;
+  for (uint32_t i = threadIdx.x; i < inside; i += blockDim.x) to[before + i] = at[i];
+  for (uint32_t i = before + inside + threadIdx.x; i < count; i += blockDim.x) to[i] = last;
+}
+
+static SL_DEVICE void add_two(const float *__restrict__ sum, uint32_t size, float *__restrict__ to, uint32_t count) {
+  const float *__restrict__ second = sum + size;
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) to[i] = sum[i] + second[i];
+}
+
+/* Twice add_two. */
+static SL_DEVICE void add_four(const float *__restrict__ sum, uint32_t size, float *__restrict__ to, uint32_t count) {
+  const float *__restrict__ b = sum + size, *__restrict__ c = b + size, *__restrict__ d = c + size;
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) to[i] = (sum[i] + b[i]) + (c[i] + d[i]);
+}
+
+/* to = (total + a) factor; `total` may be `to`, and NULL for 0. */
+static SL_DEVICE void add_scaled(const float *total, const float *__restrict__ a, float factor, float *to,
+                                 uint32_t count) {
+  if (total)
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) to[i] = (total[i] + a[i]) * factor;
+  else
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) to[i] = a[i] * factor;
+}
+
 /* Means of the values [first, first + count) of a pass. The shared memory has the sums of the present and of the next
  * length, and the total. */
 static SL_DEVICE void average(const float *from, float *to, uint32_t values, uint32_t first, uint32_t count,
                               uint32_t length, uint32_t is_right, float *shared) {
   float *sum = shared, *next = sum + PART + length, *total = next + PART + length;
-  uint32_t left = count + length - 1, done = 0; /* sums that are left; values in the total */
-  const int32_t begin = is_right ? (int32_t)first : (int32_t)first - (int32_t)(length - 1);
-  __syncthreads(); /* of the part before */
-  for (uint32_t i = threadIdx.x; i < left; i += blockDim.x) {
-    const int32_t at = begin + (int32_t)i;
-    sum[i] = from[at < 0 ? 0 : at < (int32_t)values ? at : (int32_t)values - 1];
-  }
+  uint32_t left = count + length - 1, done = 0, size = 1; /* sums that are left; values in the total, and in a sum */
+  __syncthreads();                                        /* of the part before */
+  copy(from, values, is_right ? (int32_t)first : (int32_t)first - (int32_t)(length - 1), left, sum);
   __syncthreads();
-  for (uint32_t size = 1;; size *= 2) {
+  for (;;) { /* the same for all threads */
     if (length & size) {
-      for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) total[i] = done ? total[i] + sum[i + done] : sum[i];
+      const uint32_t is_last = done + size == length;
+      add_scaled(done ? total : NULL, sum + done, is_last ? 1.0f / (float)length : 1.0f, is_last ? to + first : total,
+                 count);
       done += size;
+      if (is_last) break;
     }
-    if (done == length) break; /* the same for all threads */
-    left -= size;
-    for (uint32_t i = threadIdx.x; i < left; i += blockDim.x) next[i] = sum[i] + sum[i + size];
+    if (length & size || length & 2 * size) {
+      left -= size;
+      add_two(sum, size, next, left);
+      size *= 2;
+    } else {
+      left -= 3 * size;
+      add_four(sum, size, next, left);
+      size *= 4;
+    }
     __syncthreads();
     float *const other = sum;
     sum = next;
     next = other;
   }
-  const float per_length = 1.0f / (float)length;
-  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) to[first + i] = total[i] * per_length;
 }
 
 SL_KERNEL(average_series, struct moving_mean_args) {

@@ -9,14 +9,10 @@
  *
  * Determinism: the sums are exact. Cost per sample: reads 2 bytes, writes 12.
  */
-#include "windows.h"
+#include "waveform_lanes.h"
 
 enum {
-#if defined(SL_TARGET_CPU)
-  OWN = 64, /* samples of a thread at a time */
-#else
-  OWN = 8,
-#endif
+  OWN = 8,                /* samples of a thread at a time */
   EXACT_SAMPLES = 1 << 19 /* of 16 bits; their sums of sums are below 2^53, exact as f64 */
 };
 
@@ -50,18 +46,58 @@ struct before {
   int64_t sum, sums;
 };
 
-/* `sum` and `sums`: of the thread's samples before each of them, as far as they begin with the first one. */
-static SL_DEVICE void write(float *__restrict__ corrected, double *__restrict__ total, const int32_t *__restrict__ x,
-                            const int32_t *__restrict__ sum, const int32_t *__restrict__ sums, uint32_t count,
-                            const struct before before, double decay) {
+/* The thread's samples x, and both sums from its first sample up to each of them, and of all. */
+struct own {
+  int32_t x[OWN], sum[OWN], sums[OWN], all, all_sums;
+};
+
+#if defined(SL_TARGET_CPU)
+/* Adds to each lane the lanes before it. */
+static inline sl_i32s scan(sl_i32s v) {
+  const sl_i32s none = {0}, by_1 = {8, 0, 1, 2, 3, 4, 5, 6}, by_2 = {8, 8, 0, 1, 2, 3, 4, 5};
+  const sl_i32s by_4 = {8, 8, 8, 8, 0, 1, 2, 3};
+  v += __builtin_shuffle(v, none, by_1);
+  v += __builtin_shuffle(v, none, by_2);
+  return v + __builtin_shuffle(v, none, by_4);
+}
+
+static inline void sum_own(const uint16_t *value, uint32_t count, int32_t baseline, struct own *o) {
+  sl_i32s x;
+  if (count == OWN)
+    x = i32s_from_u16(value) - baseline;
+  else
+    for (uint32_t j = 0; j < OWN; j++) x[j] = j < count ? value[j] - baseline : 0;
+  const sl_i32s sum = scan(x), before = sum - x, sums = scan(before);
+  sl_i32s_out(o->x, x);
+  sl_i32s_out(o->sum, before);
+  sl_i32s_out(o->sums, sums - before);
+  o->all = sum[OWN - 1];
+  o->all_sums = sums[OWN - 1];
+}
+#else
+static SL_DEVICE void sum_own(const uint16_t *value, uint32_t count, int32_t baseline, struct own *o) {
+  o->all = o->all_sums = 0;
+  SL_UNROLL
+  for (uint32_t j = 0; j < OWN; j++) {
+    o->x[j] = j < count ? (int32_t)value[j] - baseline : 0;
+    o->sum[j] = o->all;
+    o->sums[j] = o->all_sums;
+    o->all_sums += o->all;
+    o->all += o->x[j];
+  }
+}
+#endif
+
+static SL_DEVICE void write(float *__restrict__ corrected, double *__restrict__ total, const struct own *o,
+                            uint32_t count, const struct before before, double decay) {
   const double before_sum = (double)before.sum, before_sums = (double)before.sums;
   SL_UNROLL
   for (uint32_t j = 0; j < OWN; j++) { /* all sums are integers below 2^53 */
     if (j >= count) continue;
-    const double of_x = before_sum + (double)sum[j];
-    const double of_sums = before_sums + (double)(int32_t)j * before_sum + (double)sums[j];
-    corrected[j] = (float)fma(decay, of_x, (double)x[j]);
-    total[j] = fma(decay, of_sums, of_x);
+    const double of_x = before_sum + (double)o->sum[j];
+    const double of_sums = before_sums + (double)(int32_t)j * before_sum + (double)o->sums[j];
+    corrected[j] = (float)((double)o->x[j] + decay * of_x);
+    total[j] = of_x + decay * of_sums;
   }
 }
 
@@ -75,36 +111,23 @@ SL_KERNEL(correct, struct pole_zero_args) {
     const double decay = decay_of(&a, a.traces.channel[event]);
     struct before of_tile = {0, 0};
     for (uint32_t tile = 0; tile < samples; tile += OWN * blockDim.x) {
-      const uint32_t at = tile + OWN * threadIdx.x, left = at < samples ? samples - at : 0;
-      const uint32_t first = left ? at : 0, count = left < OWN ? left : OWN;
-      int32_t x[OWN], sum[OWN], sums[OWN], next_sum = 0, next_sums = 0;
-      if (count == OWN) {
-        SL_UNROLL
-        for (uint32_t j = 0; j < OWN; j++) x[j] = (int32_t)value[first + j] - baseline;
-      } else {
-        SL_UNROLL
-        for (uint32_t j = 0; j < OWN; j++) x[j] = j < count ? (int32_t)value[first + j] - baseline : 0;
-      }
-      SL_UNROLL
-      for (uint32_t j = 0; j < OWN; j++) {
-        sum[j] = next_sum;
-        sums[j] = next_sums;
-        next_sums += j < count ? next_sum : 0;
-        next_sum += x[j];
-      }
+      const uint32_t first = tile + OWN * threadIdx.x, left = first < samples ? samples - first : 0;
+      const uint32_t count = left < OWN ? left : OWN;
+      struct own own;
       struct before before = of_tile;
       int64_t all = 0;
-      before.sum += sl_block_exclusive_scan_i64(next_sum, &all);
+      sum_own(value + first, count, baseline, &own);
+      before.sum += sl_block_exclusive_scan_i64(own.all, &all);
       of_tile.sum += all;
-      before.sums += sl_block_exclusive_scan_i64((int64_t)count * before.sum + next_sums, &all);
+      before.sums += sl_block_exclusive_scan_i64((int64_t)count * before.sum + own.all_sums, &all);
       of_tile.sums += all;
       if (count == OWN)
-        write(corrected + first, total + first, x, sum, sums, OWN, before, decay);
+        write(corrected + first, total + first, &own, OWN, before, decay);
       else
-        write(corrected + first, total + first, x, sum, sums, count, before, decay);
+        write(corrected + first, total + first, &own, count, before, decay);
     }
     if (threadIdx.x == 0) {
-      total[samples] = fma(decay, (double)of_tile.sums, (double)of_tile.sum);
+      total[samples] = (double)of_tile.sum + decay * (double)of_tile.sums;
       a.corrected.valid[event] = 1;
     }
   }

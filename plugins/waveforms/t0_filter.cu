@@ -6,7 +6,7 @@
  * The F samples are a difference of two sums. Determinism: each output adds its products in ascending order of j.
  * Cost per sample: R products; reads 12 bytes, writes 4.
  */
-#include "windows.h"
+#include "waveform_lanes.h"
 
 #define SL_ARGS t0_filter_args
 #define T0_FILTER(M)                                                                                    \
@@ -19,59 +19,62 @@
   M(TABLE, ramp, f32, "factors of the samples in the ramp, the first for the latest sample")
 SL_ARGUMENTS(t0_filter, T0_FILTER);
 
-static SL_DEVICE uint32_t inside(int32_t index, uint32_t most) {
-  return index < 0 ? 0 : (uint32_t)index > most ? most : (uint32_t)index;
+/* Entry of the sums, for an index beyond the waveform too. */
+static SL_DEVICE double sum_at(const double *sum, int32_t index, int32_t samples) {
+  return sum[index < 0 ? 0 : index > samples ? samples : index];
 }
 
-/* Outputs [first, first + count) of a group of threads. `end` is the latest sample of output 0, and samples from 0 to
- * `samples` exist. is_inner: all these outputs use existing samples only. */
-static SL_DEVICE void filter(const struct t0_filter_args *a, const float *__restrict__ y,
-                             const double *__restrict__ sum, float *__restrict__ to, uint32_t first, uint32_t count,
-                             uint32_t is_inner) {
-  const int32_t rise = (int32_t)a->rise, fall = (int32_t)a->fall, latest = (int32_t)first + (rise + fall - 1) / 2;
-  const uint32_t samples = a->series.length;
+/* One output, with samples beyond the waveform. */
+static SL_DEVICE float output_at(const struct t0_filter_args *a, const float *y, const double *sum, uint32_t n) {
+  const int32_t rise = (int32_t)a->rise, fall = (int32_t)a->fall, samples = (int32_t)a->series.length;
+  const int32_t latest = (int32_t)n + (rise + fall - 1) / 2, end = latest - rise + 1;
   const double per_fall = 1.0 / fall;
-  float total[SL_LANES32];
-  SL_FOR_LANES32 (j) total[SL_LANE32(j)] = 0.0f;
-  for (int32_t k = 0; k < rise; k++) {
-    const float factor = a->ramp[k];
-    if (is_inner) {
-      const float *from = y + (latest - k);
-      SL_FOR_LANES32 (j) total[SL_LANE32(j)] = fmaf(factor, from[j], total[SL_LANE32(j)]);
-    } else {
-      SL_FOR_LANES32 (j) {
-        const int32_t at = latest - k + (int32_t)j;
-        const float value = at >= 0 && at < (int32_t)samples ? y[at] : 0.0f;
-        total[SL_LANE32(j)] = fmaf(factor, value, total[SL_LANE32(j)]);
-      }
-    }
+  float total = 0.0f;
+  for (int32_t k = 0; k < rise; k++)
+    if (latest - k >= 0 && latest - k < samples) total += a->ramp[k] * y[latest - k];
+  return total - (float)((sum_at(sum, end, samples) - sum_at(sum, end - fall, samples)) * per_fall);
+}
+
+enum { CHAINS = 4 }; /* independent sums of a thread, which a CPU overlaps */
+
+/* The outputs at SL_LANES samples from n on, and at as many of each further chain after `step` samples; all their
+ * samples are in the waveform. `chains`, at most CHAINS, is known to the compiler. */
+static SL_DEVICE void write_outputs(const struct t0_filter_args *a, const float *__restrict__ y,
+                                    const double *__restrict__ sum, uint32_t n, uint32_t step, const uint32_t chains,
+                                    float *__restrict__ to) {
+  const uint32_t rise = a->rise, latest = n + (rise + a->fall - 1) / 2;
+  const float *__restrict__ ramp = a->ramp, *__restrict__ from = y + latest;
+  const double *end = sum + (latest - rise + 1), *begin = end - a->fall, per_fall = 1.0 / a->fall;
+  sl_f32s total[CHAINS];
+  SL_UNROLL
+  for (uint32_t c = 0; c < chains; c++) total[c] = sl_f32s_of(0.0f);
+  for (uint32_t k = 0; k < rise; k++) {
+    const sl_f32s factor = sl_f32s_of(ramp[k]);
+    SL_UNROLL
+    for (uint32_t c = 0; c < chains; c++) total[c] += factor * sl_f32s_load(from + c * step - k, SL_LANES);
   }
-  const int32_t end = latest - rise + 1, begin = end - fall; /* of the mean of lane 0 */
-  if (is_inner) {
-    const double *at_end = sum + end, *at_begin = sum + begin;
-    SL_FOR_LANES32 (j) to[first + j] = total[SL_LANE32(j)] - (float)((at_end[j] - at_begin[j]) * per_fall);
-  } else {
-    SL_FOR_LANES32_BELOW (j, count) {
-      const double of_mean = sum[inside(end + (int32_t)j, samples)] - sum[inside(begin + (int32_t)j, samples)];
-      to[first + j] = total[SL_LANE32(j)] - (float)(of_mean * per_fall);
-    }
+  SL_UNROLL
+  for (uint32_t c = 0; c < chains; c++) {
+    const sl_f32s mean = f32s_from_difference(end + c * step, begin + c * step, per_fall);
+    sl_f32s_store(to + n + c * step, total[c] - mean, SL_LANES);
   }
 }
 
 SL_KERNEL(filter_series, struct t0_filter_args) {
-  const uint32_t samples = a.series.length, tiles = (samples + 31) / 32, ahead = (a.rise + a.fall - 1) / 2;
+  const uint32_t samples = a.series.length, ahead = (a.rise + a.fall - 1) / 2;
+  const uint32_t begin = a.rise + a.fall - 1 - ahead, end = samples - ahead; /* outputs with all samples */
+  const uint32_t step = SL_LANES * blockDim.x;                               /* outputs of the block at a time */
   SL_FOR_EVENTS (event, a.events) {
     const float *y = a.series.value + (size_t)event * samples;
     const double *sum = a.sums.sum + (size_t)event * (samples + 1);
     float *to = a.filtered.value + (size_t)event * samples;
-    SL_FOR_GROUPS (tile, tiles, 32) {
-      if (tile >= tiles) continue;
-      const uint32_t first = 32 * tile, count = samples - first;
-      if (count >= 32 && first + 31 + ahead < samples && first + ahead + 1 >= a.rise + a.fall)
-        filter(&a, y, sum, to, first, 32, 1);
-      else
-        filter(&a, y, sum, to, first, count, 0);
-    }
+    for (uint32_t n = threadIdx.x; n < begin; n += blockDim.x) to[n] = output_at(&a, y, sum, n);
+    uint32_t n = begin + SL_LANES * threadIdx.x;
+    for (; n + (CHAINS - 1) * step + SL_LANES <= end; n += CHAINS * step)
+      write_outputs(&a, y, sum, n, step, CHAINS, to);
+    for (; n + SL_LANES <= end; n += step) write_outputs(&a, y, sum, n, step, 1, to);
+    n = end - (end - begin) % SL_LANES; /* less than SL_LANES outputs, then those with samples after the end */
+    for (n += threadIdx.x; n < samples; n += blockDim.x) to[n] = output_at(&a, y, sum, n);
     if (threadIdx.x == 0) a.filtered.valid[event] = 1;
   }
 }

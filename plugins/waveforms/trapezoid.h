@@ -7,7 +7,7 @@
 #ifndef WAVEFORMS_TRAPEZOID_H
 #define WAVEFORMS_TRAPEZOID_H
 
-#include "windows.h"
+#include "waveform_lanes.h"
 
 #define TRAPEZOID_MEMBERS(M)                                                            \
   M(IN, sums, waveforms_sums, "", "sums of waveforms whose pulses do not decay")        \
@@ -26,16 +26,16 @@ static SL_DEVICE SL_UNUSED struct trapezoid trapezoid_of(uint32_t rise, uint32_t
   return t;
 }
 
-/* The filter from the sums up to its four limits, in descending order of the index. */
-static SL_DEVICE SL_UNUSED float trapezoid_value(const struct trapezoid *t, double end, double after_flat,
-                                                 double before_flat, double begin) {
-  return (float)((end - after_flat) * t->per_rise - (before_flat - begin) * t->per_fall);
+/* The filter at SL_LANES samples from n on, of which no window begins before the waveform. */
+SL_LANES_FUNCTION SL_UNUSED sl_f32s trapezoid_lanes(const struct trapezoid *t, const double *sum, uint32_t n) {
+  const double *end = sum + n + 1;
+  return f32s_from_differences(end, end - t->rise, t->per_rise, end - t->gap, end - t->all, t->per_fall);
 }
 
 static SL_DEVICE SL_UNUSED float trapezoid_at(const struct trapezoid *t, const double *sum, uint32_t n) {
-  const uint32_t end = n + 1;
-  return trapezoid_value(t, sum[end], sum[end > t->rise ? end - t->rise : 0], sum[end > t->gap ? end - t->gap : 0],
-                         sum[end > t->all ? end - t->all : 0]);
+  const uint32_t end = n + 1, after_flat = end > t->rise ? end - t->rise : 0;
+  const uint32_t before_flat = end > t->gap ? end - t->gap : 0, begin = end > t->all ? end - t->all : 0;
+  return (float)((sum[end] - sum[after_flat]) * t->per_rise - (sum[before_flat] - sum[begin]) * t->per_fall);
 }
 
 static inline SL_UNUSED int trapezoid_check(const struct sl_services *s, uint32_t entries, uint32_t rise, uint32_t flat,

@@ -3,10 +3,10 @@
  *
  *   x[i] <= A < x[i + d]   or   x[i] >= A > x[i + d]
  *
- * A sample equal to A is no crossing yet. The block tests a part of the samples at a time and stops at the first
- * crossing. Determinism: the crossing nearest to the point. Cost per sample: reads 4 bytes, twice.
+ * A sample equal to A is no crossing yet. The block tests as many steps at a time as it has threads, a CPU 8, and stops
+ * at the first crossing. Determinism: the crossing nearest to the point. Cost per sample: reads 4 bytes, twice.
  */
-#include "windows.h"
+#include "waveform_lanes.h"
 
 enum { WALK_RIGHT, WALK_LEFT }; /* values of `direction` */
 enum { WALK_NOT_ONE = 1, WALK_BEYOND };
@@ -22,27 +22,26 @@ enum { WALK_NOT_ONE = 1, WALK_BEYOND };
   M(OUT, points, waveforms_points, "index of the sample before the crossing, seen in the direction")
 SL_ARGUMENTS(walk, WALK);
 
-/* 1 if the threshold lies between a sample and the next one. */
-static SL_DEVICE uint32_t crosses(float x, float next, float threshold) {
-  return ((x <= threshold) & (threshold < next)) | ((x >= threshold) & (threshold > next));
+/* Lanes in which the threshold lies between a sample and the next one. */
+static SL_DEVICE sl_i32s crosses(sl_f32s x, sl_f32s next, sl_f32s threshold) {
+  const sl_i32s rises = SL_MASK(x <= threshold) & SL_MASK(threshold < next);
+  return rises | (SL_MASK(x >= threshold) & SL_MASK(threshold > next));
 }
 
-/* Number of steps from `start` to the first crossing, below `steps`; else SEARCH_NONE. */
+/* Number of steps from `start` to the first crossing, below `steps`; else NOT_FOUND. */
 static SL_DEVICE uint32_t search(const float *start, uint32_t steps, float threshold, uint32_t is_left) {
-  uint32_t found = SEARCH_NONE;
-  for (uint32_t first = 0; first < steps && found == SEARCH_NONE; first += SEARCH_PART) {
-    const uint32_t count = steps - first < SEARCH_PART ? steps - first : SEARCH_PART;
-    const float *x = is_left ? start - first : start + first;
-    if (is_left) {
-      for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
-        const uint32_t step = crosses(x[-(int32_t)k], x[-(int32_t)k - 1], threshold) ? first + k : SEARCH_NONE;
-        found = step < found ? step : found;
-      }
-    } else {
-      for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
-        const uint32_t step = crosses(x[k], x[k + 1], threshold) ? first + k : SEARCH_NONE;
-        found = step < found ? step : found;
-      }
+  const sl_f32s limit = sl_f32s_of(threshold);
+  uint32_t found = NOT_FOUND;
+  for (uint32_t first = 0; first < steps && found == NOT_FOUND; first += SL_LANES * blockDim.x) {
+    const uint32_t step = first + SL_LANES * threadIdx.x, count = sl_lane_count(step < steps ? steps - step : 0);
+    if (count > 0 && is_left) { /* lanes in the order of samples; those beyond the start repeat it */
+      const float *x = start - (step + count - 1);
+      const uint32_t lane = last_lane(crosses(sl_f32s_load(x, count), sl_f32s_load(x - 1, count), limit));
+      if (lane != NOT_FOUND) found = step + (lane < count ? count - 1 - lane : 0);
+    } else if (count > 0) {
+      const float *x = start + step;
+      const uint32_t lane = first_lane(crosses(sl_f32s_load(x, count), sl_f32s_load(x + 1, count), limit));
+      if (lane != NOT_FOUND) found = step + lane;
     }
     found = (uint32_t)sl_block_min_u64(found);
   }
@@ -73,7 +72,7 @@ SL_KERNEL(search_crossing, struct walk_args) {
     const uint32_t from = is_valid ? (uint32_t)start : 0, steps = !is_valid ? 0 : is_left ? from : length - 1 - from;
     const uint32_t found = search(a.series.value + (size_t)event * length + from, steps, (float)threshold, is_left);
     if (threadIdx.x == 0) {
-      a.points.index[event] = found == SEARCH_NONE ? -1 : (int32_t)(is_left ? from - found : from + found);
+      a.points.index[event] = found == NOT_FOUND ? -1 : (int32_t)(is_left ? from - found : from + found);
       if (is_beyond) sl_event_fail(&a.events, event, WALK_BEYOND, (uint32_t)start);
     }
   }

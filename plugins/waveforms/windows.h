@@ -1,5 +1,5 @@
-/* windows.h: parts of waveforms that properties and points choose, and the extremes of a block's threads. For kernels
- * that have one block per waveform.
+/* windows.h: parts of waveforms that properties choose; extremes and searches of a block's threads. For kernels that
+ * have one block per waveform.
  */
 #ifndef WAVEFORMS_WINDOWS_H
 #define WAVEFORMS_WINDOWS_H
@@ -57,8 +57,5 @@ static SL_DEVICE SL_UNUSED float block_min_f32(float value) {
 static SL_DEVICE SL_UNUSED float block_max_f32(float value) {
   return value_of_order(~(uint32_t)sl_block_min_u64(~order_of(value)));
 }
-
-/* Searches go through parts of this many samples, each by the whole block. */
-enum { SEARCH_PART = 256, SEARCH_NONE = 0xffffffffu };
 
 #endif
