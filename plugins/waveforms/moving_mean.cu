@@ -31,8 +31,9 @@ static SL_DEVICE void copy(const float *__restrict__ from, uint32_t values, int3
   const uint32_t before = begin < 0 ? (uint32_t)-begin : 0, left = (uint32_t)((int32_t)values - begin);
   const uint32_t inside = (left < count ? left : count) - before;
   const float first = from[0], last = from[values - 1], *__restrict__ at = from + (begin + (int32_t)before);
+  float *__restrict__ to_inside = to + before;
   for (uint32_t i = threadIdx.x; i < before; i += blockDim.x) to[i] = first;
-  for (uint32_t i = threadIdx.x; i < inside; i += blockDim.x) to[before + i] = at[i];
+  for (uint32_t i = threadIdx.x; i < inside; i += blockDim.x) to_inside[i] = at[i];
   for (uint32_t i = before + inside + threadIdx.x; i < count; i += blockDim.x) to[i] = last;
 }
 

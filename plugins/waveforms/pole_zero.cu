@@ -61,6 +61,16 @@ static inline sl_i32s scan(sl_i32s v) {
   return v + __builtin_shuffle(v, none, by_4);
 }
 
+enum { HALF = OWN / 2 };
+typedef double f64x4 __attribute__((vector_size(8 * HALF)));
+typedef float f32x4 __attribute__((vector_size(4 * HALF)));
+
+static inline __attribute__((always_inline)) f64x4 f64x4_of(const int32_t *p) {
+  i32x4 v;
+  memcpy(&v, p, sizeof v);
+  return __builtin_convertvector(v, f64x4);
+}
+
 static inline void sum_own(const uint16_t *value, uint32_t count, int32_t baseline, struct own *o) {
   sl_i32s x;
   if (count == OWN)
@@ -91,6 +101,18 @@ static SL_DEVICE void sum_own(const uint16_t *value, uint32_t count, int32_t bas
 static SL_DEVICE void write(float *__restrict__ corrected, double *__restrict__ total, const struct own *o,
                             uint32_t count, const struct before before, double decay) {
   const double before_sum = (double)before.sum, before_sums = (double)before.sums;
+#if defined(SL_TARGET_CPU)
+  for (uint32_t h = 0; count == OWN && h < OWN; h += HALF) { /* the same in lanes */
+    const f64x4 lane = {h, h + 1, h + 2, h + 3};
+    const f64x4 of_x = f64x4_of(o->sum + h) + before_sum;
+    const f64x4 of_sums = f64x4_of(o->sums + h) + (before_sums + lane * before_sum);
+    const f64x4 y = f64x4_of(o->x + h) + decay * of_x, sum = of_x + decay * of_sums;
+    const f32x4 rounded = __builtin_convertvector(y, f32x4);
+    memcpy(corrected + h, &rounded, sizeof rounded);
+    memcpy(total + h, &sum, sizeof sum);
+  }
+  if (count == OWN) return;
+#endif
   SL_UNROLL
   for (uint32_t j = 0; j < OWN; j++) { /* all sums are integers below 2^53 */
     if (j >= count) continue;

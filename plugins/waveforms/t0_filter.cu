@@ -30,8 +30,8 @@ static SL_DEVICE float output_at(const struct t0_filter_args *a, const float *y,
   const int32_t latest = (int32_t)n + (rise + fall - 1) / 2, end = latest - rise + 1;
   const double per_fall = 1.0 / fall;
   float total = 0.0f;
-  for (int32_t k = 0; k < rise; k++)
-    if (latest - k >= 0 && latest - k < samples) total += a->ramp[k] * y[latest - k];
+  for (int32_t k = latest < samples ? 0 : latest - samples + 1; k < rise && k <= latest; k++)
+    total += a->ramp[k] * y[latest - k];
   return total - (float)((sum_at(sum, end, samples) - sum_at(sum, end - fall, samples)) * per_fall);
 }
 

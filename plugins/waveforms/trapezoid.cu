@@ -12,17 +12,13 @@ SL_ARGUMENTS(trapezoid, TRAPEZOID);
 
 SL_KERNEL(filter_sums, struct trapezoid_args) {
   const struct trapezoid t = trapezoid_of(a.rise, a.flat, a.fall);
-  const uint32_t samples = a.filtered.length, head = t.all - 1, rounds = (samples - head) / SL_LANES;
+  const uint32_t samples = a.filtered.length, rounds = samples / SL_LANES;
   SL_FOR_EVENTS (event, a.events) {
     const double *sum = a.sums.sum + (size_t)event * a.sums.entries;
     float *to = a.filtered.value + (size_t)event * samples;
-    for (uint32_t n = threadIdx.x; n < head; n += blockDim.x) to[n] = trapezoid_at(&t, sum, n);
-    for (uint32_t round = threadIdx.x; round < rounds; round += blockDim.x) {
-      const uint32_t n = head + SL_LANES * round;
-      sl_f32s_store(to + n, trapezoid_lanes(&t, sum, n), SL_LANES);
-    }
-    for (uint32_t n = head + SL_LANES * rounds + threadIdx.x; n < samples; n += blockDim.x)
-      to[n] = trapezoid_at(&t, sum, n);
+    for (uint32_t round = threadIdx.x; round < rounds; round += blockDim.x)
+      sl_f32s_store(to + SL_LANES * round, trapezoid_lanes(&t, sum, SL_LANES * round), SL_LANES);
+    for (uint32_t n = SL_LANES * rounds + threadIdx.x; n < samples; n += blockDim.x) to[n] = trapezoid_at(&t, sum, n);
     if (threadIdx.x == 0) a.filtered.valid[event] = 1;
   }
 }

@@ -26,16 +26,31 @@ static SL_DEVICE SL_UNUSED struct trapezoid trapezoid_of(uint32_t rise, uint32_t
   return t;
 }
 
-/* The filter at SL_LANES samples from n on, of which no window begins before the waveform. */
-SL_LANES_FUNCTION SL_UNUSED sl_f32s trapezoid_lanes(const struct trapezoid *t, const double *sum, uint32_t n) {
-  const double *end = sum + n + 1;
-  return f32s_from_differences(end, end - t->rise, t->per_rise, end - t->gap, end - t->all, t->per_fall);
-}
-
 static SL_DEVICE SL_UNUSED float trapezoid_at(const struct trapezoid *t, const double *sum, uint32_t n) {
   const uint32_t end = n + 1, after_flat = end > t->rise ? end - t->rise : 0;
   const uint32_t before_flat = end > t->gap ? end - t->gap : 0, begin = end > t->all ? end - t->all : 0;
   return (float)((sum[end] - sum[after_flat]) * t->per_rise - (sum[before_flat] - sum[begin]) * t->per_fall);
+}
+
+/* The filter at SL_LANES samples from n on. */
+SL_LANES_FUNCTION SL_UNUSED sl_f32s trapezoid_lanes(const struct trapezoid *t, const double *sum, uint32_t n) {
+#if defined(SL_TARGET_CPU)
+  static const double zeros[SL_LANES]; /* sums before the waveform */
+  const uint32_t distances[] = {t->rise, t->gap, t->all};
+  const double *sides[3];
+  uint32_t is_mixed = 0;
+  for (uint32_t k = 0; k < 3; k++) {
+    const uint32_t distance = distances[k];
+    sides[k] = n + 1 >= distance ? sum + (n + 1 - distance) : zeros;
+    is_mixed |= n + 1 < distance && n + SL_LANES > distance;
+  }
+  if (!is_mixed) return f32s_from_differences(sum + n + 1, sides[0], t->per_rise, sides[1], sides[2], t->per_fall);
+  float values[SL_LANES];
+  SL_FOR_LANES (j) values[j] = trapezoid_at(t, sum, n + j);
+  return sl_f32s_in(values);
+#else
+  return trapezoid_at(t, sum, n);
+#endif
 }
 
 static inline SL_UNUSED int trapezoid_check(const struct sl_services *s, uint32_t entries, uint32_t rise, uint32_t flat,

@@ -9,15 +9,14 @@ SL_ARGUMENTS(trapezoid_maximum, TRAPEZOID_MAXIMUM);
 
 SL_KERNEL(find_maximum, struct trapezoid_maximum_args) {
   const struct trapezoid t = trapezoid_of(a.rise, a.flat, a.fall);
-  const uint32_t samples = a.sums.entries - 1, head = t.all - 1, rounds = (samples - head) / SL_LANES;
+  const uint32_t samples = a.sums.entries - 1, rounds = samples / SL_LANES;
   SL_FOR_EVENTS (event, a.events) {
     const double *sum = a.sums.sum + (size_t)event * a.sums.entries;
     float largest = trapezoid_at(&t, sum, 0), of_lane[SL_LANES];
     sl_f32s of_lanes = sl_f32s_of(largest);
-    for (uint32_t n = threadIdx.x; n < head; n += blockDim.x) largest = sl_max_f32(trapezoid_at(&t, sum, n), largest);
     for (uint32_t round = threadIdx.x; round < rounds; round += blockDim.x)
-      of_lanes = sl_f32s_max(trapezoid_lanes(&t, sum, head + SL_LANES * round), of_lanes);
-    for (uint32_t n = head + SL_LANES * rounds + threadIdx.x; n < samples; n += blockDim.x)
+      of_lanes = sl_f32s_max(trapezoid_lanes(&t, sum, SL_LANES * round), of_lanes);
+    for (uint32_t n = SL_LANES * rounds + threadIdx.x; n < samples; n += blockDim.x)
       largest = sl_max_f32(trapezoid_at(&t, sum, n), largest);
     sl_f32s_out(of_lane, of_lanes);
     SL_FOR_LANES (j) largest = sl_max_f32(of_lane[j], largest);
