@@ -121,8 +121,8 @@ static int run(const struct sl_launch *l, const struct extremes_args *a) {
 
 static int check(const struct sl_services *s, const void *args) {
   const struct extremes_args *a = (const struct extremes_args *)args;
-  const uint32_t traces = a->traces.bound.capacity > 0, series = a->series.bound.capacity > 0;
-  if (traces != series) return window_check(s, a->begin, a->length, traces ? a->traces.samples : a->series.length, 1);
+  const uint32_t traces = a->traces.samples, series = a->series.length; /* 0: not connected */
+  if (!traces != !series) return window_check(s, a->begin, a->length, traces ? traces : series, 1);
   s->message(s->context, SL_ERROR, "one of the inputs `traces` and `series` is expected; %s connected",
              traces ? "both are" : "none is");
   return SL_EINVAL;

@@ -82,7 +82,7 @@ static inline void sum_own(const uint16_t *value, uint32_t count, int32_t baseli
   sl_i32s_out(o->sum, before);
   sl_i32s_out(o->sums, sums - before);
   o->all = sum[OWN - 1];
-  o->all_sums = sums[OWN - 1];
+  o->all_sums = count == OWN ? sums[OWN - 1] : o->sums[count];
 }
 #else
 static SL_DEVICE void sum_own(const uint16_t *value, uint32_t count, int32_t baseline, struct own *o) {
@@ -92,7 +92,7 @@ static SL_DEVICE void sum_own(const uint16_t *value, uint32_t count, int32_t bas
     o->x[j] = j < count ? (int32_t)value[j] - baseline : 0;
     o->sum[j] = o->all;
     o->sums[j] = o->all_sums;
-    o->all_sums += o->all;
+    o->all_sums += j < count ? o->all : 0;
     o->all += o->x[j];
   }
 }

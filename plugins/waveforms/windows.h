@@ -22,14 +22,17 @@ static SL_DEVICE uint32_t window_length(uint32_t begin, uint32_t length, uint32_
 /* Check of the properties `begin` and `length` on the host: the window is inside and has `at_least` samples. */
 static inline SL_UNUSED int window_check(const struct sl_services *s, uint32_t begin, uint32_t length, uint32_t samples,
                                          uint32_t at_least) {
-  if (begin >= samples || length > samples - begin) {
-    s->message(s->context, SL_ERROR, "%s: the window ends at sample %llu; a waveform has %u",
-               length ? "length" : "begin", (unsigned long long)begin + (length ? length : 1), samples);
-    return SL_EINVAL;
-  }
-  if ((length ? length : samples - begin) >= at_least) return SL_OK;
-  s->message(s->context, SL_ERROR, "%s: the window has %u samples; at least %u are expected",
-             length ? "length" : "begin", length ? length : samples - begin, at_least);
+  const uint64_t end = (uint64_t)begin + length, count = length ? length : samples - (uint64_t)begin;
+  if (begin >= samples)
+    s->message(s->context, SL_ERROR, "begin: the window begins at sample %u; a waveform has %u", begin, samples);
+  else if (end > samples)
+    s->message(s->context, SL_ERROR, "length: the window ends at sample %llu; a waveform has %u",
+               (unsigned long long)end, samples);
+  else if (count < at_least)
+    s->message(s->context, SL_ERROR, "length: the window has %llu samples; at least %u are expected",
+               (unsigned long long)count, at_least);
+  else
+    return SL_OK;
   return SL_EINVAL;
 }
 
