@@ -1,6 +1,6 @@
 /* half_width.cu: half width of the fullest peak of the histogram of the values of a waveform (README.md).
  *   1. range   the smallest and the largest value; not a result if a value is not finite
- *   2. count   number of values in each bin; those that equal the largest value are not counted
+ *   2. count   number of values in each bin; values equal to the largest one are not counted
  *   3. width   the first thread walks from the fullest bin to the right, and from the first bin to the right
  * Determinism: counts are integers, and comparisons are exact. Cost per value: two reads of 8 bytes, a division.
  * Plain version: tests/waveforms/sipm_reference.h. */

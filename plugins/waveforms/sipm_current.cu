@@ -1,5 +1,6 @@
 /* sipm_current.cu: current of a SiPM: the waveform, smoothed and differentiated, in double precision (README.md).
- *   1. smooth  g[i] = sum over j of taps[j] w[i + j - radius], mirrored at the ends; a group of 32 threads per 32 samples
+ *   1. smooth         g[i] = sum over j of taps[j] w[i + j - radius], mirrored at the ends: a group of 32 threads takes
+ *                     32 samples
  *   2. differentiate  v[i] = (g[i + lag] - g[i]) / lag for i < samples - lag, in the place of g; the rest is 0
  * Determinism: each sum is in the order of the taps. Cost per sample: 2 radius + 1 products; 24 bytes are written and
  * 24 are read.
@@ -14,7 +15,7 @@
   M(IN, traces, waveforms_traces, "value", "waveforms")                                                          \
   M(OUT, current, waveforms_series64, "smoothed differences", SL_DIMENSIONS(SL_DIMENSION_TERM(traces, samples))) \
   M(F64, sigma, 1, 0.01, 1000, "samples", "standard deviation of the Gaussian, which ends at 4 sigma")           \
-  M(U32, lag, 5, 1, 16777216, "samples", "distance of the samples whose difference is taken")                    \
+  M(U32, lag, 5, 1, 16777216, "samples", "distance of the two samples of a difference")                          \
   M(COMPUTED, radius, uint32_t, "number of taps on each side of the Gaussian")                                   \
   M(TABLE, taps, f64, "Gaussian, with the sum 1")
 SL_ARGUMENTS(sipm_current, SIPM_CURRENT);
@@ -25,7 +26,8 @@ static SL_DEVICE uint32_t mirrored(int64_t at, uint32_t samples) {
   return (uint32_t)(inside > last ? 2 * last - inside : inside);
 }
 
-static SL_DEVICE void smooth(const struct sipm_current_args *a, const uint16_t *w, double *g) {
+static SL_DEVICE void smooth(const struct sipm_current_args *a, const uint16_t *__restrict__ w,
+                             double *__restrict__ g) {
   const uint32_t samples = a->traces.samples, tiles = (samples + 31) / 32, radius = a->radius;
   SL_FOR_GROUPS (tile, tiles, 32) {
     if (tile >= tiles) continue;
@@ -46,17 +48,26 @@ static SL_DEVICE void smooth(const struct sipm_current_args *a, const uint16_t *
   }
 }
 
+/* Replaces g by its differences, and by 0 from `count` on. The block takes the tiles in ascending order: it reads all
+ * of its tiles before it writes any of them, and later tiles are still unchanged. */
+static SL_DEVICE void differentiate(double *v, uint32_t samples, uint32_t count, uint32_t lag) {
+  const uint32_t tiles = (samples + 31) / 32;
+  SL_FOR_GROUPS (tile, tiles, 32) {
+    const uint32_t first = tile * 32, left = tile < tiles && first < count ? count - first : 0;
+    double difference[SL_LANES32] = {0};
+    SL_FOR_LANES32_BELOW (j, left) difference[SL_LANE32(j)] = (v[first + j + lag] - v[first + j]) / (double)lag;
+    __syncthreads();
+    SL_FOR_LANES32_BELOW (j, tile < tiles ? samples - first : 0) v[first + j] = difference[SL_LANE32(j)];
+  }
+}
+
 SL_KERNEL(sipm_current, struct sipm_current_args) {
   const uint32_t samples = a.traces.samples, lag = a.lag, count = samples - lag;
   SL_FOR_EVENTS (event, a.events) {
     double *v = a.current.value + (size_t)event * samples;
     smooth(&a, a.traces.value + (size_t)event * samples, v);
     __syncthreads();
-    SL_FOR_BLOCK (i, samples) {
-      const double difference = i < count ? (v[i + lag] - v[i]) / (double)lag : 0.0;
-      __syncthreads(); /* a thread reads what others of the block overwrite */
-      if (i < samples) v[i] = difference;
-    }
+    differentiate(v, samples, count, lag);
     if (threadIdx.x == 0) a.current.count[event] = count;
     __syncthreads();
   }

@@ -36,7 +36,7 @@ enum { ENERGY_LINE, ENERGY_LINES, ENERGY_UNIFORM };
   M(F64, pile_up_energy, 2614.5, 0, MOST, "keV", "largest energy of further pulses; they are uniform from 0")
 SL_HOST_ARGUMENTS(simulate, SIMULATE);
 
-/* Energy in keV from two uniform numbers, of which one selects the line or the continuum. */
+/* Energy in keV from two uniform numbers; `select` chooses the line or the continuum. */
 static double energy_of(const struct simulate_args *a, double select, double position) {
   const double in_continuum = a->energy_min + (a->energy_max - a->energy_min) * position;
   double sum = 0, before = 0;
@@ -82,16 +82,21 @@ static void simulate_event(const void *args, uint64_t event, double *x, struct s
 static int check(const struct sl_services *s, const void *args) {
   const struct simulate_args *a = (const struct simulate_args *)args;
   double sum = 0;
-  int status = simulation_check_order(s, "rise_min_ns", a->rise_min_ns, "rise_max_ns", a->rise_max_ns);
-  status |= simulation_check_order(s, "pulse_begin_min", a->pulse_begin_min, "pulse_begin_max", a->pulse_begin_max);
-  status |= simulation_check_order(s, "energy_min", a->energy_min, "energy_max", a->energy_max);
-  status |= simulation_check_begin(s, "pulse_begin_max", a->pulse_begin_max, a->samples);
-  status |= simulation_check_rise(s, "rise_max_ns", a->rise_max_ns, "decay_ns", a->decay_ns);
   for (uint32_t k = 0; k < LINES; k++) sum += a->intensities[k];
-  if (a->energy == ENERGY_LINES && !(sum > 0)) {
-    s->message(s->context, SL_ERROR, "intensities: all are 0, expected at least one above 0");
-    status = SL_EINVAL;
-  }
+  int status = SIMULATION_CHECK(s, a->rise_min_ns <= a->rise_max_ns, "rise_min_ns: it is %g, more than rise_max_ns, %g",
+                                a->rise_min_ns, a->rise_max_ns);
+  status |= SIMULATION_CHECK(s, a->rise_max_ns < a->decay_ns, "rise_max_ns: it is %g, expected less than decay_ns, %g",
+                             a->rise_max_ns, a->decay_ns);
+  status |= SIMULATION_CHECK(s, a->pulse_begin_min <= a->pulse_begin_max,
+                             "pulse_begin_min: it is %g, more than pulse_begin_max, %g", a->pulse_begin_min,
+                             a->pulse_begin_max);
+  status |= SIMULATION_CHECK(s, a->pulse_begin_max < a->samples,
+                             "pulse_begin_max: it is %g, expected less than the %u samples of a waveform",
+                             a->pulse_begin_max, a->samples);
+  status |= SIMULATION_CHECK(s, a->energy_min <= a->energy_max, "energy_min: it is %g, more than energy_max, %g",
+                             a->energy_min, a->energy_max);
+  status |= SIMULATION_CHECK(s, a->energy != ENERGY_LINES || sum > 0,
+                             "intensities: all are 0, expected at least one above 0");
   return status ? SL_EINVAL : SL_OK;
 }
 

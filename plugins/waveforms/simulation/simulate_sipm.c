@@ -43,7 +43,8 @@ static void simulate_event(const void *args, uint64_t event, double *x, struct s
 
 static int check(const struct sl_services *s, const void *args) {
   const struct simulate_sipm_args *a = (const struct simulate_sipm_args *)args;
-  return simulation_check_rise(s, "rise_ns", a->rise_ns, "fall_ns", a->fall_ns);
+  return SIMULATION_CHECK(s, a->rise_ns < a->fall_ns, "rise_ns: it is %g, expected less than fall_ns, %g", a->rise_ns,
+                          a->fall_ns);
 }
 
 static int open_source(void *state, const struct sl_services *s, const void *args, const struct sl_inputs *inputs) {

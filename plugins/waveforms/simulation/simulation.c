@@ -65,24 +65,3 @@ int simulation_fill(struct simulation *m, const struct sl_services *s, const str
   fill->progress_total = call->events;
   return call->events == 0 || m->next < call->events;
 }
-
-int simulation_check_order(const struct sl_services *s, const char *low_name, double low, const char *high_name,
-                           double high) {
-  if (low <= high) return SL_OK;
-  s->message(s->context, SL_ERROR, "%s: it is %g, more than %s, %g", low_name, low, high_name, high);
-  return SL_EINVAL;
-}
-
-int simulation_check_begin(const struct sl_services *s, const char *name, double begin, uint32_t samples) {
-  if (begin < samples) return SL_OK;
-  s->message(s->context, SL_ERROR, "%s: it is %g, expected less than the %u samples of a waveform", name, begin,
-             samples);
-  return SL_EINVAL;
-}
-
-int simulation_check_rise(const struct sl_services *s, const char *rise_name, double rise, const char *decay_name,
-                          double decay) {
-  if (rise < decay) return SL_OK;
-  s->message(s->context, SL_ERROR, "%s: it is %g ns, expected less than %s, %g ns", rise_name, rise, decay_name, decay);
-  return SL_EINVAL;
-}

@@ -21,7 +21,8 @@ struct simulated_pulse {
   uint32_t pile_up;
 };
 
-/* What differs between the sources: adds everything but the noise to the waveform x, which is zero before. */
+/* The part that differs between the sources: `simulate` adds everything but the noise to the waveform x, which is zero
+ * before. */
 struct simulation_call {
   const void *args;
   void (*simulate)(const void *args, uint64_t event, double *x, struct simulated_pulse *pulse);
@@ -46,12 +47,8 @@ int simulation_fill(struct simulation *m, const struct sl_services *s, const str
                     struct sl_fill *fill);
 void simulation_close(void *state); /* of a struct simulation */
 
-/* Report that a value is above another one; that a pulse does not begin in the waveform; that pulses do not rise faster
- * than they decay. Return 0 or SL_EINVAL. */
-int simulation_check_order(const struct sl_services *s, const char *low_name, double low, const char *high_name,
-                           double high);
-int simulation_check_begin(const struct sl_services *s, const char *name, double begin, uint32_t samples);
-int simulation_check_rise(const struct sl_services *s, const char *rise_name, double rise, const char *decay_name,
-                          double decay);
+/* 0 if the condition holds, otherwise SL_EINVAL with a message. The format begins with the name of the property. */
+#define SIMULATION_CHECK(s, condition, ...) \
+  ((condition) ? SL_OK : ((s)->message((s)->context, SL_ERROR, __VA_ARGS__), SL_EINVAL))
 
 #endif

@@ -20,8 +20,12 @@ double random_uniform(struct random_numbers *r, double low, double high) {
 }
 
 uint32_t random_poisson(struct random_numbers *r, double mean) {
+  double left = mean + sl_log(random_uniform(r, 0, 1));
   uint32_t count = 0;
-  for (double at = -sl_log(random_uniform(r, 0, 1)); at < mean; at -= sl_log(random_uniform(r, 0, 1))) count++;
+  while (left > 0) {
+    left += sl_log(random_uniform(r, 0, 1));
+    count++;
+  }
   return count;
 }
 
@@ -137,5 +141,6 @@ uint16_t waveform_baseline(const uint16_t *value, uint32_t samples) {
   const uint32_t count = samples < BASELINE_SAMPLES ? samples : BASELINE_SAMPLES;
   uint32_t sum = 0;
   for (uint32_t i = 0; i < count; i++) sum += value[i];
+  if (count == 0) return 0;
   return (uint16_t)((2 * sum + count) / (2 * count));
 }

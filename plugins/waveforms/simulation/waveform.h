@@ -40,7 +40,7 @@ void waveform_add_noise(double *x, uint32_t samples, const struct noise *n, uint
 
 /* Rounds to the nearest integer, a half upwards, and limits to [0, 65535]. */
 void waveform_digitise(const double *x, uint32_t samples, uint16_t *value);
-/* Mean of the first 500 samples, or of all if there are fewer, rounded to the nearest integer. */
+/* Mean of the first 500 samples, or of all if there are fewer, rounded to the nearest integer; 0 without samples. */
 uint16_t waveform_baseline(const uint16_t *value, uint32_t samples);
 
 #endif

@@ -18,14 +18,16 @@
 #define CHECK(M)                                                                                                   \
   M(IN, truth, waveforms_truth, "amplitude begin pile_up", "true pulses")                                          \
   M(LIST_IN, values, waveforms_values, "value valid", "energies in ADC, which are compared with true amplitudes")  \
+  M(LIST_IN, maxima, waveforms_extremes, "maximum valid", "series with an energy in ADC as their largest value")   \
   M(LIST_IN, points, waveforms_points, "index", "time points, which are compared with the begins of true pulses")  \
-  M(OPTIONAL_IN, pulses, waveforms_pulses, "offsets", "pulses, whose number is compared with that of true pulses") \
+  M(OPTIONAL_IN, pulses, waveforms_pulses, "offsets", "pulses; their number is compared with that of true pulses") \
   M(F64, adc_per_kev, 7, 1e-6, 1e6, "ADC/keV", "amplitude of a pulse of 1 keV")                                    \
   M(F64, period_ns, 16, 0.001, 1e9, "ns", "sampling period")                                                       \
   M(U64, compared_max, 1000000, 1, 1000000000, "", "number of pulses that are compared; further ones are counted")
 SL_HOST_ARGUMENTS(check, CHECK);
 
 enum { SIGMAS = 4, ITERATIONS_MAX = 100 };
+enum { MAXIMUM_IS_VALID = 2 }; /* bit of the field `maximum` */
 
 /* Differences of one input of a list port. */
 struct differences {
@@ -36,7 +38,7 @@ struct differences {
 
 struct check {
   struct differences *of_values, *of_points;
-  uint32_t value_count, point_count;
+  uint32_t value_count, point_count; /* value_count: of both ports with energies */
   double adc_per_kev, period_ns;
   uint64_t events, error_events, pulses_true, pulses_compared, compared_max; /* pulses_true: events with a pulse */
   double amplitude_sum;                                                      /* of the compared pulses */
@@ -47,8 +49,9 @@ struct check {
 /* ------------------------------------------------------------------------------------------------ statistics */
 
 struct statistics {
-  uint64_t inside; /* number of values within SIGMAS rms of the mean */
-  double mean, rms, median;
+  uint64_t inside;  /* number of values within SIGMAS rms of their mean */
+  double mean, rms; /* of these values */
+  double median, rms_of_all;
 };
 
 static int compare(const void *left, const void *right) {
@@ -81,11 +84,12 @@ static struct statistics inside_of(const double *values, uint64_t count, double 
 
 /* Sorts the values. Without values all results are NaN. */
 static struct statistics statistics_of(struct differences *d) {
-  struct statistics s = {0, (double)NAN, (double)NAN, (double)NAN};
+  struct statistics s = {0, (double)NAN, (double)NAN, (double)NAN, (double)NAN};
   if (d->count == 0) return s;
   qsort(d->values, d->count, sizeof *d->values, compare);
   const double median = quantile(d->values, d->count, 0.5);
   const double width = 0.5 * (quantile(d->values, d->count, 0.841345) - quantile(d->values, d->count, 0.158655));
+  const double rms_of_all = inside_of(d->values, d->count, median, INFINITY).rms;
   uint64_t before = 0;
   s = inside_of(d->values, d->count, median, SIGMAS * width);
   for (uint32_t k = 0; k < ITERATIONS_MAX && s.inside != before; k++) {
@@ -93,6 +97,7 @@ static struct statistics statistics_of(struct differences *d) {
     s = inside_of(d->values, d->count, s.mean, SIGMAS * s.rms + 1e-9 * fabs(s.mean)); /* the mean is rounded */
   }
   s.median = median;
+  s.rms_of_all = rms_of_all;
   return s;
 }
 
@@ -133,7 +138,7 @@ static int check_open(void *state, const struct sl_services *s, const void *args
   const struct check_args *a = (const struct check_args *)args;
   struct check *c = (struct check *)state;
   (void)output_path;
-  *c = (struct check){.value_count = a->values.count,
+  *c = (struct check){.value_count = a->values.count + a->maxima.count,
                       .point_count = a->points.count,
                       .adc_per_kev = a->adc_per_kev,
                       .period_ns = a->period_ns,
@@ -142,7 +147,8 @@ static int check_open(void *state, const struct sl_services *s, const void *args
   c->of_points = (struct differences *)calloc((size_t)c->point_count + 1, sizeof *c->of_points);
   int has_names = c->of_values && c->of_points;
   for (uint32_t k = 0; has_names && k < c->value_count; k++)
-    has_names = name_input(&c->of_values[k], a->values.names[k]);
+    has_names =
+        name_input(&c->of_values[k], k < a->values.count ? a->values.names[k] : a->maxima.names[k - a->values.count]);
   for (uint32_t k = 0; has_names && k < c->point_count; k++)
     has_names = name_input(&c->of_points[k], a->points.names[k]);
   if (has_names) return SL_OK;
@@ -170,9 +176,12 @@ static int compare_event(struct check *c, const struct check_args *a, uint32_t e
   int status = SL_OK;
   c->pulses_compared++;
   c->amplitude_sum += amplitude;
-  for (uint32_t k = 0; k < c->value_count && status == SL_OK; k++)
+  for (uint32_t k = 0; k < a->values.count && status == SL_OK; k++)
     if (a->values.at[k].valid[event] & 1u)
       status = add(&c->of_values[k], (double)a->values.at[k].value[event] - amplitude);
+  for (uint32_t k = 0; k < a->maxima.count && status == SL_OK; k++)
+    if (a->maxima.at[k].valid[event] & MAXIMUM_IS_VALID)
+      status = add(&c->of_values[a->values.count + k], (double)a->maxima.at[k].maximum[event] - amplitude);
   for (uint32_t k = 0; k < c->point_count && status == SL_OK; k++)
     if (a->points.at[k].index[event] >= 0)
       status = add(&c->of_points[k], ((double)a->points.at[k].index[event] - begin) * c->period_ns);
@@ -191,7 +200,7 @@ static int check_consume(void *state, const struct sl_services *s, const void *a
     const uint32_t has_pulse = a->truth.amplitude[event] > 0 ? 1u : 0u;
     c->events++;
     c->pulses_true += has_pulse;
-    if (c->counts_pulses) {
+    if (a->pulses.offsets) {
       c->found_total += a->pulses.offsets[event + 1] - a->pulses.offsets[event];
       c->true_total += has_pulse ? 1 + (uint64_t)a->truth.pile_up[event] : 0;
     }
@@ -238,16 +247,17 @@ static void report_energy(const struct sl_report *r, const struct check *c, stru
 
 static void report_time(const struct sl_report *r, const struct check *c, struct differences *d) {
   const struct statistics s = statistics_of(d);
-  const double rms_error = s.rms / sqrt(2 * (double)s.inside);
+  const double rms_error = s.rms_of_all / sqrt(2 * (double)d->count);
   begin_report(r, c, d, &s);
   r->number(r->context, "median_ns", s.median);
-  r->number(r->context, "rms_ns", s.rms);
+  r->number(r->context, "rms_ns", s.rms_of_all);
   r->number(r->context, "rms_error", rms_error);
+  r->number(r->context, "rms_within_4_sigma_ns", s.rms);
   r->end_object(r->context);
   r->line(r->context,
-          "%-12s median %+.1f ns, rms %.1f +- %.1f ns, %" PRIu64 " of %" PRIu64
+          "%-12s median %+.1f ns, rms %.1f +- %.1f ns, %.1f ns without %" PRIu64 " of %" PRIu64
           " beyond 4 sigma, efficiency %.2f +- %.2f %%",
-          d->name, s.median, s.rms, rms_error, d->count - s.inside, d->count,
+          d->name, s.median, s.rms_of_all, rms_error, s.rms, d->count - s.inside, d->count,
           100 * (double)d->count / (double)c->pulses_compared, 100 * fraction_error(d->count, c->pulses_compared));
 }
 

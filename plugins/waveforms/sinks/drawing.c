@@ -80,7 +80,7 @@ void panel_finish_range(struct panel *p) {
   p->v_max = centre + half;
 }
 
-/* 1, 2 or 5 times a power of ten: the smallest one of which at most `most` fit into the range. */
+/* The smallest step of the form 1, 2 or 5 times a power of ten that divides the range into at most `most` parts. */
 static double tick_step(double range, double most) {
   const double least = range / most;
   double power = 1;

@@ -41,7 +41,7 @@ void panel_finish_range(struct panel *p);
 
 /* Draws frame, ticks with numbers, and the labels of both axes. */
 void drawing_add_axes(struct drawing *d, const struct panel *p, const char *u_label, const char *v_label);
-/* Draws a curve, clipped to the panel. Of more than two values for a pixel, the smallest and the largest are drawn. */
+/* Draws a curve, clipped to the panel. If a pixel has more than two values, their smallest and largest are drawn. */
 void drawing_add_curve(struct drawing *d, const struct panel *p, const struct curve *c, const char *colour);
 /* Draws a vertical line at the time u, which must be in the panel. */
 void drawing_add_mark(struct drawing *d, const struct panel *p, double u, const char *colour);

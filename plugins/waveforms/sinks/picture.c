@@ -52,6 +52,7 @@ struct named_point {
   const char *name;
   double at;
   int32_t index;
+  uint32_t row; /* of its label */
 };
 
 /* An event while it is drawn. */
@@ -105,7 +106,7 @@ static void collect_points(struct scene *s) {
   for (uint32_t k = 0; k < points->count; k++) {
     const int32_t index = points->at[k].index[s->event];
     if (index >= 0)
-      s->points[s->point_count++] = (struct named_point){points->names[k], s->begin + index * s->step, index};
+      s->points[s->point_count++] = (struct named_point){points->names[k], s->begin + index * s->step, index, 0};
   }
   if (s->point_count > 1) qsort(s->points, s->point_count, sizeof *s->points, compare_points);
 }
@@ -172,7 +173,8 @@ static void add_page(const struct scene *s, const struct sl_event *about) {
               "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' viewBox='0 0 %d %d' "
               "font-family='sans-serif' font-size='14'>\n<style>.axis{fill:none;stroke:#000}.grid{stroke:#e4e4e4}"
               ".curve{fill:none;stroke-width:1.2;stroke-linejoin:round}.mark{fill:none;stroke-dasharray:4 3}"
-              ".middle{text-anchor:middle}.end{text-anchor:end}.small{font-size:12px}.title{font-size:18px}</style>\n"
+              ".middle{text-anchor:middle}.end{text-anchor:end}.small{font-size:12px;paint-order:stroke;stroke:#fff;"
+              "stroke-width:4px}.title{font-size:18px}</style>\n"
               "<rect width='%d' height='%d' fill='#fff'/>\n",
               WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH, HEIGHT);
   drawing_add(s->to, "<text class='title' x='80' y='32'>Waveform of run %" PRIu32 ", event %" PRIu64 "%s", about->run,
@@ -190,6 +192,11 @@ static void add_pulses(const struct scene *s, const struct panel *p) {
   }
 }
 
+/* 1 if the point is in the panel. */
+static int is_in(const struct panel *p, const struct named_point *point) {
+  return point->at >= p->u_min && point->at <= p->u_max;
+}
+
 /* Draws axes, curves, marks of the time points, and pulses. */
 static void add_panel(const struct scene *s, struct panel *p, const char *label) {
   p->v_min = INFINITY;
@@ -201,28 +208,35 @@ static void add_panel(const struct scene *s, struct panel *p, const char *label)
   drawing_add_axes(s->to, p, label, "ADC");
   for (uint32_t k = 0; k < s->curve_count; k++) drawing_add_curve(s->to, p, &s->curves[k].curve, s->curves[k].colour);
   for (uint32_t k = 0; k < s->point_count; k++)
-    if (s->points[k].at >= p->u_min && s->points[k].at <= p->u_max)
-      drawing_add_mark(s->to, p, s->points[k].at, point_colour);
+    if (is_in(p, &s->points[k])) drawing_add_mark(s->to, p, s->points[k].at, point_colour);
   add_pulses(s, p);
+}
+
+static double label_baseline(const struct panel *p, const struct named_point *point) {
+  return p->top - 14 - point->row * LABEL_STEP;
 }
 
 /* Draws the names of the time points above the panel, each in the lowest row in which there is room. */
 static void add_labels(const struct scene *s, const struct panel *p) {
   double ends[LABEL_ROWS];
-  for (uint32_t row = 0; row < LABEL_ROWS; row++) ends[row] = -1e9;
-  for (uint32_t k = 0; k < s->point_count; k++) {
-    const double at = panel_u(p, s->points[k].at), half = 3.6 * (double)strlen(s->points[k].name) + 3;
-    uint32_t row = 0, earliest = 0;
-    if (s->points[k].at < p->u_min || s->points[k].at > p->u_max) continue;
+  for (uint32_t row = 0; row < LABEL_ROWS; row++) ends[row] = -INFINITY;
+  for (struct named_point *point = s->points; point < s->points + s->point_count; point++) {
+    const double at = panel_u(p, point->at), half = 3.6 * (double)strlen(point->name) + 3;
+    uint32_t earliest = 0;
+    if (!is_in(p, point)) continue;
     for (uint32_t i = 1; i < LABEL_ROWS; i++)
       if (ends[i] < ends[earliest]) earliest = i;
-    while (row < LABEL_ROWS && ends[row] > at - half) row++;
-    if (row == LABEL_ROWS) row = earliest;
-    ends[row] = at + half;
-    const double baseline = p->top - 14 - row * LABEL_STEP;
-    drawing_add(s->to, "<path class='mark' stroke='%s' d='M%.1f,%.1fV%.1f'/>", point_colour, at, p->top, baseline + 3);
-    drawing_add(s->to, "<text class='middle small' x='%.1f' y='%.1f'>", at, baseline);
-    drawing_add_escaped(s->to, s->points[k].name);
+    while (point->row < LABEL_ROWS && ends[point->row] > at - half) point->row++;
+    if (point->row == LABEL_ROWS) point->row = earliest;
+    ends[point->row] = at + half;
+    drawing_add(s->to, "<path class='mark' stroke='%s' d='M%.1f,%.1fV%.1f'/>\n", point_colour, at, p->top,
+                label_baseline(p, point) + 3);
+  }
+  for (const struct named_point *point = s->points; point < s->points + s->point_count; point++) {
+    if (!is_in(p, point)) continue;
+    drawing_add(s->to, "<text class='middle small' x='%.1f' y='%.1f'>", panel_u(p, point->at),
+                label_baseline(p, point));
+    drawing_add_escaped(s->to, point->name);
     drawing_add(s->to, "</text>\n");
   }
 }

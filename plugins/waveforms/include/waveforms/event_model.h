@@ -45,7 +45,7 @@ SL_COLLECTION(waveforms_series, WAVEFORMS_SERIES_FIELDS, "filtered waveforms");
 #define WAVEFORMS_TAPS_FIELDS(F) F(value, f64, ARRAY, "", "factor of a sample; the first is that of the latest sample")
 SL_COLLECTION(waveforms_taps, WAVEFORMS_TAPS_FIELDS, "taps of a filter with a finite response");
 
-/* In double precision, with room for `length` values of which `count` exist: the size of a dimension cannot be that of
+/* In double precision, with room for `length` values; `count` of them exist: the size of a dimension cannot be that of
  * an input less a property, such as the lag of a difference. */
 #define WAVEFORMS_SERIES64_FIELDS(F)                                                \
   F(length, u32, DIMENSION, "", "largest number of values of a waveform")           \
