@@ -42,6 +42,9 @@ SL_COLLECTION(waveforms_channels, WAVEFORMS_CHANNELS_FIELDS, "constants of chann
   F(valid, u32, PER_EVENT, "", "1: the waveform has values; 0: it has none")
 SL_COLLECTION(waveforms_series, WAVEFORMS_SERIES_FIELDS, "filtered waveforms");
 
+#define WAVEFORMS_TAPS_FIELDS(F) F(value, f64, ARRAY, "", "factor of a sample; the first is that of the latest sample")
+SL_COLLECTION(waveforms_taps, WAVEFORMS_TAPS_FIELDS, "taps of a filter with a finite response");
+
 /* In double precision, with room for `length` values; `count` of them exist: the size of a dimension cannot be that of
  * an input less a property, such as the lag of a difference. */
 #define WAVEFORMS_SERIES64_FIELDS(F)                                                \
