@@ -157,8 +157,9 @@ static int read_form(struct parser *p, struct lh5_column *c) {
     snprintf(c->unit, sizeof c->unit, "%.*s", word.length, word.at);
     word = next_word(p);
   }
-  const int is_samples = strcmp(c->field->unit, "samples") == 0;
-  c->is_time = is_samples && strcmp(c->unit, "ns") == 0;
+  const int is_samples = strcmp(c->field->unit, "samples") == 0, is_ns = strcmp(c->unit, "ns") == 0;
+  c->is_time = is_samples && is_ns;
+  c->is_duration = strcmp(c->field->unit, "periods") == 0 && is_ns;
   c->is_index = is_samples && is_signed_type(c->field->type);
   if (word.length == 0) return SL_OK;
   if (!is_word(word, "as")) return fail_at(p, word.at, "expected a comma or `as`, found", &word, "");
@@ -168,8 +169,9 @@ static int read_form(struct parser *p, struct lh5_column *c) {
   if (c->is_integer) c->type = c->field->type;
   if (!c->is_integer && c->type != SL_TYPE_f64 && !is_word(word, "f32"))
     return fail_at(p, word.at, "the type of a column is f32, f64 or integer, not", &word, "");
-  if (c->is_integer && (c->is_time || !is_integer_type(c->type)))
-    return fail_at(p, word.at, c->is_time ? "times in ns are f32 or f64, not" : "the values of the field are not",
+  if (c->is_integer && (c->is_time || c->is_duration || !is_integer_type(c->type)))
+    return fail_at(p, word.at,
+                   is_integer_type(c->type) ? "times in ns are f32 or f64, not" : "the values of the field are not",
                    &word, "");
   return SL_OK;
 }

@@ -4,8 +4,8 @@
  *   column   NAME "=" OUTPUT "." FIELD [UNIT] ["as" TYPE]
  *
  * OUTPUT is an output of the graph, or `traces`, the input of the sink. UNIT is the attribute `units`; the default is
- * the unit of the field, or no attribute if it has none. With the unit ns, a field in samples becomes a time. TYPE: f32
- * (default), f64, or integer: the type of the field.
+ * the unit of the field, or no attribute if it has none. With the unit ns, a field in samples becomes a time, and a field
+ * in sampling periods a duration. TYPE: f32 (default), f64, or integer: the type of the field.
  */
 #ifndef HDF5_LH5_COLUMNS_H
 #define HDF5_LH5_COLUMNS_H
@@ -26,7 +26,7 @@ struct lh5_column {
   uint32_t valid_index, valid_bit; /* field and bit that are 0 if there is no value; bit LH5_NO_VALID: none */
   uint32_t is_index;               /* a negative value means that there is none */
   uint32_t is_integer, type;       /* type in the file, SL_TYPE_... */
-  uint32_t is_time, reserved;      /* a field in samples, in ns */
+  uint32_t is_time, is_duration;   /* a field in samples, or in periods, in ns */
 };
 struct lh5_columns {
   struct lh5_column *at;

@@ -80,7 +80,7 @@ static int create_file(struct lh5_sink *k, const struct sl_run *run) {
 
 static int check_times(const struct lh5_sink *k, const struct sl_services *s) {
   for (uint32_t i = 0; i < k->columns.count && k->period_ns == 0; i++) {
-    if (!k->columns.at[i].is_time) continue;
+    if (!k->columns.at[i].is_time && !k->columns.at[i].is_duration) continue;
     s->message(s->context, SL_ERROR,
                "period_ns: column `%s` is a time in ns; set the sampling period, for example to ${raw.period_ns}",
                k->columns.at[i].name);
@@ -273,7 +273,9 @@ static void convert(struct lh5_sink *k, const struct lh5_column *c, const void *
   double *wide = (double *)k->converted;
   for (uint32_t i = 0; i < count; i++) {
     const double found = is_valid ? number_at(c->field->type, values, first + i) : 0;
-    const double value = c->is_time ? found * k->period_ns + k->begin_ns : found;
+    const double value = c->is_time       ? found * k->period_ns + k->begin_ns
+                         : c->is_duration ? found * k->period_ns
+                                          : found;
     const double written = is_valid && !(c->is_index && found < 0) ? value : (double)NAN;
     if (c->type == SL_TYPE_f32)
       narrow[i] = (float)written;

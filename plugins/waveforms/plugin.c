@@ -15,6 +15,7 @@ SL_DECLARE(cusp_filter);
 SL_DECLARE(difference);
 SL_DECLARE(extremes);
 SL_DECLARE(find_pulses);
+SL_DECLARE(fine_time);
 SL_DECLARE(fit);
 SL_DECLARE(half_width);
 SL_DECLARE(moving_mean);
@@ -47,6 +48,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(difference),
     SL_ENTRY(extremes),
     SL_ENTRY(find_pulses),
+    SL_ENTRY(fine_time),
     SL_ENTRY(fit),
     SL_ENTRY(half_width),
     SL_ENTRY(moving_mean),

@@ -52,9 +52,28 @@ static void a_ratio_needs_two_values_and_a_denominator(void **state) {
   sl_test_free(t);
 }
 
+static void the_time_of_a_maximum_has_the_fraction_of_a_sample(void **state) {
+  (void)state;
+  enum { EVENTS = 4 };
+  const int32_t point[EVENTS] = {2900, 7, -1, 3}, maximum[EVENTS] = {33, 0, 5, -1};
+  struct sl_test *t = sl_test_new(WAVEFORMS_PLUGIN, "fine_time");
+  sl_test_events(t, EVENTS);
+  sl_test_input(t, "points", "index", point, EVENTS);
+  sl_test_input(t, "extremes", "first_maximum", maximum, EVENTS);
+  sl_test_set(t, "factor", 8);
+  assert_int_equal(sl_test_run(t), 0);
+  const float time[EVENTS] = {2904.125f, 7, 0, 0}, after[EVENTS] = {4.125f, 0, 0, 0};
+  const uint32_t valid[EVENTS] = {3, 3, 0, 0};
+  assert_memory_equal(sl_test_output(t, "times", "time"), time, sizeof time);
+  assert_memory_equal(sl_test_output(t, "times", "after"), after, sizeof after);
+  assert_memory_equal(sl_test_output(t, "times", "valid"), valid, sizeof valid);
+  sl_test_free(t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_taken_at_points_inside_the_waveform),
                                      cmocka_unit_test(without_points_the_offset_is_an_index),
-                                     cmocka_unit_test(a_ratio_needs_two_values_and_a_denominator)};
+                                     cmocka_unit_test(a_ratio_needs_two_values_and_a_denominator),
+                                     cmocka_unit_test(the_time_of_a_maximum_has_the_fraction_of_a_sample)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,6 +63,13 @@ SL_COLLECTION(waveforms_sums, WAVEFORMS_SUMS_FIELDS, "sums of waveforms");
 #define WAVEFORMS_POINTS_FIELDS(F) F(index, i32, PER_EVENT, "samples", "index of a sample; -1: not found")
 SL_COLLECTION(waveforms_points, WAVEFORMS_POINTS_FIELDS, "time points");
 
+/* A time between two samples. */
+#define WAVEFORMS_TIMES_FIELDS(F)                                              \
+  F(time, f32, PER_EVENT, "samples", "time; 0: not found")                     \
+  F(after, f32, PER_EVENT, "periods", "time after a time point; 0: not found") \
+  F(valid, u32, PER_EVENT, "", "bits of the fields above")
+SL_COLLECTION(waveforms_times, WAVEFORMS_TIMES_FIELDS, "times between samples");
+
 #define WAVEFORMS_VALUES_FIELDS(F)                         \
   F(value, f32, PER_EVENT, "ADC", "value; 0: it has none") \
   F(valid, u32, PER_EVENT, "", "bit 0: there is a value")
