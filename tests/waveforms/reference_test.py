@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The chain for germanium detectors on 220 real waveforms, compared with all 34 columns of the reference: times and missing values
 are equal, other values within the tolerances of the definition, against the peer in double and in single precision. The samples
-after the correction of the decay are equal to the bit."""
+after the correction of the decay are equal to the bit. Files that the command reads and writes have the same columns."""
 import sys
+import tempfile
 from pathlib import Path
 
-from common import DATA, ROOT, Checks
+from common import DATA, ROOT, Checks, call
 
 FOLDER = DATA / "waveforms"
 FILES = {"ldqta": "LDQTA_r117_20200110T105115Z_cal_geds_raw.lh5", "cal1": "l200-p03-r001-cal-20230318T012144Z-tier_raw.lh5",
@@ -80,12 +81,32 @@ def run(values, baseline):
         "table": numpy.zeros((events, 32), "u1"), "timestamp": numpy.zeros(events), "digitiser_energy": numpy.zeros(events, "f4")}})
 
 
-def compare(tag, channel, reference, worst):
+def write(tag, folder):
+    """The file of columns that the command makes of a file of waveforms."""
+    path = Path(folder) / f"{tag}.lh5"
+    call("run", ROOT / "graphs/waveforms/icpc.yaml", "--with", ROOT / "graphs/output/waveforms_lh5.yaml", "-i", FOLDER / FILES[tag],
+         "-o", path, "--quiet")
+    return path
+
+
+def compare_file(path, channel, found):
+    with h5py.File(path) as file:
+        table = file[channel]["dsp"]
+        checks.that(sorted(table) == sorted(found), f"{path.name}/{channel}: columns of the file")
+        for name, values in found.items():
+            checks.that(numpy.array_equal(table[name][:], values.astype("f4"), equal_nan=True), f"{path.name}/{channel}/{name}: written")
+            unit = "ns" if name.startswith("tp_") else "ADC"
+            units = table[name].attrs.get("units", "")
+            checks.that(table[name].attrs["datatype"] == "array<1>{real}" and units.startswith(unit), f"{name}: {units}")
+
+
+def compare(tag, channel, reference, worst, path):
     with h5py.File(FOLDER / FILES[tag]) as file:
         raw = file[channel]["raw"]
         values, baseline = raw["waveform/values"][:], raw["baseline"][:]
     arrays = run(values, baseline)
     found = columns(arrays)
+    compare_file(path, channel, found)
     expected = {key.split("/")[2]: key for key in reference.files if key.startswith(f"{tag}/{channel}/")}
     checks.that(sorted(found) == sorted(expected), f"{tag}/{channel}: columns")
     largest, energy = values.max(1).astype(float), numpy.nan_to_num(reference["f64/" + expected["trapTmax"]])
@@ -117,13 +138,20 @@ def compare_steps(prefix, arrays, reference):
             checks.that(difference.max() <= 0.05, f"{key}: differs by {difference.max()} at {difference.argmax()}")
 
 
+def compare_channels(tag, path, reference, worst):
+    rows = 0
+    for channel in sorted({key.split("/")[1] for key in reference.files if key.startswith(tag + "/")}):
+        arrays, count = compare(tag, channel, reference, worst, path)
+        compare_steps(f"steps/{tag}/{channel}/", arrays, reference)
+        rows += count
+    return rows
+
+
 def main():
     reference, worst, rows = numpy.load(FOLDER / "reference.npz"), {}, 0
-    for tag in FILES:
-        for channel in sorted({key.split("/")[1] for key in reference.files if key.startswith(tag + "/")}):
-            arrays, count = compare(tag, channel, reference, worst)
-            rows += count
-            compare_steps(f"steps/{tag}/{channel}/", arrays, reference)
+    with tempfile.TemporaryDirectory() as folder:
+        for tag in FILES:
+            rows += compare_channels(tag, write(tag, folder), reference, worst)
     checks.that(rows == 220, "rows")
     for name, k in sorted(worst):
         if k == 0:
