@@ -14,7 +14,7 @@
  */
 #include "cusp.h"
 
-enum { RISING, FALLING, SLOPES };              /* parts of the kernel, and those that are not the flat top */
+enum { RISING, FALLING, SLOPES };              /* parts of the kernel beside the flat top; their number */
 enum { LATER, EARLIER, INTEGERS, DIRECTIONS }; /* threads of step 2 */
 
 /* With s = sigma: e^(-1/s), e^(-L/s), e^((J - L)/s), e^(-(J + L + 1)/s) for J values of the falling part, c[K-1]. */
@@ -104,7 +104,8 @@ static SL_DEVICE int64_t parabola(const struct moments *m, uint32_t rise) {
   return m->sum[2] + (2 - l) * m->sum[1] + (1 - l) * m->sum[0];
 }
 
-/* Sums of step 1: for both slopes those that go to later samples, and to earlier samples; the moments. */
+/* Sums of step 1: for both slopes the sum that goes to later samples and the sum that goes to earlier samples; the
+ * moments. */
 struct begin_sums {
   double later[SLOPES], earlier[SLOPES];
   struct moments slope[SLOPES], flat;

@@ -3,7 +3,8 @@
  *
  * A pass takes a part of the waveform at a time:
  *   1. Copy its values and those of the window beside it. Parts are taken so that each is read before it is written.
- *   2. Sums of 1, 2, 4, 8, ... values by doubling; those whose lengths are in `length` are added, shortest first.
+ *   2. Sums of 1, 2, 4, 8, ... values by doubling. The total has the sums of the lengths that add up to `length`,
+ *      shortest first.
  *
  * Determinism: the additions of a value depend on `length` alone. Cost per value and pass: log2(length) additions.
  */

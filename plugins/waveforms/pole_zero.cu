@@ -20,7 +20,7 @@ enum {
 #define POLE_ZERO(M)                                                             \
   M(IN, traces, waveforms_traces, "value baseline channel", "waveforms")         \
   M(IN, channels, waveforms_channels, "", "decay of the pulses of each channel") \
-  M(OUT, corrected, waveforms_series, "waveforms whose pulses do not decay",     \
+  M(OUT, corrected, waveforms_series, "waveforms with pulses that do not decay", \
     SL_DIMENSIONS(SL_DIMENSION_TERM(traces, samples)))                           \
   M(OUT, sums, waveforms_sums, "sums of the corrected waveforms",                \
     SL_DIMENSIONS(SL_DIMENSION_SCALED(traces, samples, 1, 1, 1)))                \
@@ -53,12 +53,13 @@ struct own {
 
 #if defined(SL_TARGET_CPU)
 /* Adds to each lane the lanes before it. */
-static inline sl_i32s scan(sl_i32s v) {
-  const sl_i32s none = {0}, by_1 = {8, 0, 1, 2, 3, 4, 5, 6}, by_2 = {8, 8, 0, 1, 2, 3, 4, 5};
-  const sl_i32s by_4 = {8, 8, 8, 8, 0, 1, 2, 3};
-  v += __builtin_shuffle(v, none, by_1);
-  v += __builtin_shuffle(v, none, by_2);
-  return v + __builtin_shuffle(v, none, by_4);
+static inline __attribute__((always_inline)) sl_i32s scan(sl_i32s v) {
+  const sl_i32s from_1 = {0, 0, 1, 2, 3, 4, 5, 6}, is_1 = {0, -1, -1, -1, -1, -1, -1, -1};
+  const sl_i32s from_2 = {0, 0, 0, 1, 2, 3, 4, 5}, is_2 = {0, 0, -1, -1, -1, -1, -1, -1};
+  const sl_i32s from_4 = {0, 0, 0, 0, 0, 1, 2, 3}, is_4 = {0, 0, 0, 0, -1, -1, -1, -1};
+  v += i32x8_permute(v, from_1) & is_1;
+  v += i32x8_permute(v, from_2) & is_2;
+  return v + (i32x8_permute(v, from_4) & is_4);
 }
 
 enum { HALF = OWN / 2 };

@@ -10,7 +10,7 @@
 
 #define SL_ARGS t0_filter_args
 #define T0_FILTER(M)                                                                                    \
-  M(IN, series, waveforms_series, "value", "waveforms whose pulses do not decay")                       \
+  M(IN, series, waveforms_series, "value", "waveforms with pulses that do not decay")                   \
   M(IN, sums, waveforms_sums, "", "sums of `series`")                                                   \
   M(OUT, filtered, waveforms_series, "as many values as `series`, (rise + fall - 1) / 2 samples early", \
     SL_DIMENSIONS(SL_DIMENSION_TERM(series, length)))                                                   \

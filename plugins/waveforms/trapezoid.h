@@ -1,6 +1,7 @@
 /* trapezoid.h: the trapezoidal filter of waveforms.trapezoid, trapezoid_maximum and trapezoid_pick.
  *
- *   out[n] = (mean of the last `rise` samples up to n) - (mean of the `fall` samples that end rise + flat samples before)
+ *   out[n] = (mean of the last `rise` samples up to n)
+ *            - (mean of the `fall` samples that end rise + flat samples before)
  *
  * Samples before the waveform count as 0. All sums are differences of entries of waveforms_sums.
  */
@@ -10,7 +11,7 @@
 #include "waveform_lanes.h"
 
 #define TRAPEZOID_MEMBERS(M)                                                            \
-  M(IN, sums, waveforms_sums, "", "sums of waveforms whose pulses do not decay")        \
+  M(IN, sums, waveforms_sums, "", "sums of waveforms with pulses that do not decay")    \
   M(U32, rise, 625, 1, SAMPLES_MAX, "samples", "length of the mean after the flat top") \
   M(U32, flat, 188, 0, SAMPLES_MAX, "samples", "length of the flat top")                \
   M(U32, fall, 0, 0, SAMPLES_MAX, "samples", "length of the mean before the flat top; 0: that of `rise`")

@@ -12,13 +12,14 @@ enum { WALK_RIGHT, WALK_LEFT }; /* values of `direction` */
 enum { WALK_NOT_ONE = 1, WALK_BEYOND };
 
 #define SL_ARGS walk_args
-#define WALK(M)                                                                                                      \
-  M(IN, series, waveforms_series, "value valid", "waveforms")                                                        \
-  M(OPTIONAL_IN, values, waveforms_values, "", "thresholds, before `fraction`; these or `fits`")                     \
-  M(OPTIONAL_IN, fits, waveforms_fits, "deviation valid", "fits whose deviations are thresholds, before `fraction`") \
-  M(FIELD_REF, start, "i32", "index of the sample in each event at which the search begins, or -1")                  \
-  M(ENUM, direction, "right", "direction of the search", "right left")                                               \
-  M(F64, fraction, 1, -1e9, 1e9, "", "threshold in units of the input `values` or `fits`; without both in ADC")      \
+#define WALK(M)                                                                                                 \
+  M(IN, series, waveforms_series, "value valid", "waveforms")                                                   \
+  M(OPTIONAL_IN, values, waveforms_values, "", "thresholds, before `fraction`; these or `fits`")                \
+  M(OPTIONAL_IN, fits, waveforms_fits, "deviation valid",                                                       \
+    "fits with deviations that are thresholds, before `fraction`")                                              \
+  M(FIELD_REF, start, "i32", "index of the sample in each event at which the search begins, or -1")             \
+  M(ENUM, direction, "right", "direction of the search", "right left")                                          \
+  M(F64, fraction, 1, -1e9, 1e9, "", "threshold in units of the input `values` or `fits`; without both in ADC") \
   M(OUT, points, waveforms_points, "index of the sample before the crossing, seen in the direction")
 SL_ARGUMENTS(walk, WALK);
 

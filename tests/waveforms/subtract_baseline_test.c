@@ -14,7 +14,8 @@ static void samples_lose_their_own_baseline(void **state) {
   const float *found = sl_test_output(t, "series", "value");
   const uint32_t *valid = sl_test_output(t, "series", "valid");
   assert_true(found[0] == -65535.0f);
-  for (uint32_t i = 0; i < EVENTS * SAMPLES; i++) assert_true(found[i] == (float)(value[i] - baseline[i / SAMPLES]));
+  for (uint32_t e = 0; e < EVENTS; e++)
+    for (uint32_t i = e * SAMPLES; i < (e + 1) * SAMPLES; i++) assert_true(found[i] == (float)(value[i] - baseline[e]));
   assert_int_equal(valid[0] & valid[1], 1);
   sl_test_free(t);
 }

@@ -26,7 +26,8 @@ static void the_first_crossing_from_the_start_is_found(void **state) {
   (void)state;
   for (int32_t first = 0; first < LENGTH; first += 7)
     for (int32_t step = -1; step <= 1; step += 2)
-      for (double threshold = 0; threshold < 8; threshold += 0.5) {
+      for (uint32_t half = 0; half < 16; half++) {
+        const double threshold = 0.5 * half;
         int32_t start[EVENTS];
         for (int32_t e = 0; e < EVENTS; e++) start[e] = e == 5 ? -1 : (first + e) % LENGTH;
         struct sl_test *t = test_of_walk(start, NULL);

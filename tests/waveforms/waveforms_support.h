@@ -69,7 +69,7 @@ static inline void input_traces(struct sl_test *t, const uint16_t *value, const 
   if (baseline) sl_test_input(t, "traces", "baseline", baseline, events);
 }
 
-/* Ends a test whose properties must be refused with this text. */
+/* Runs and ends a test that must be refused with this text. */
 static inline void assert_refused(struct sl_test *t, const char *text) {
   assert_true(sl_test_run(t) < 0);
   if (!strstr(sl_test_messages(t), text)) fail_msg("expected \"%s\", found \"%s\"", text, sl_test_messages(t));
