@@ -4,7 +4,7 @@
  *   column   NAME "=" OUTPUT "." FIELD [UNIT] ["as" TYPE]
  *
  * OUTPUT is an output of the graph, or `traces`, the input of the sink. UNIT is the attribute `units`; the default is
- * the unit of the field, or no attribute if it has none. With the unit ns, a field in samples becomes a time, and a field
+ * the unit of the field, or no attribute if it has none. With the unit ns, a field in samples becomes a time, and one
  * in sampling periods a duration. TYPE: f32 (default), f64, or integer: the type of the field.
  */
 #ifndef HDF5_LH5_COLUMNS_H
