@@ -59,6 +59,10 @@ static int prepare(const struct sl_services *s, void *args) {
   struct convolve_args *a = (struct convolve_args *)args;
   a->tap_count = (uint32_t)s->array_count(s->context, "taps", "value");
   const int64_t samples = a->series.length;
+  if (a->tap_count == 0) {
+    s->message(s->context, SL_ERROR, "the input `taps` has no taps");
+    return SL_EINVAL;
+  }
   return length_check(s, a->length, a->mode == CONVOLVE_SAME ? samples : samples + 1 - a->tap_count,
                       a->mode == CONVOLVE_SAME ? "the mode `same`" : "the mode `valid`");
 }

@@ -171,7 +171,10 @@ static int check(const struct sl_services *s, const void *args) {
 static int prepare(const struct sl_services *s, void *args) {
   struct pole_zero_args *a = (struct pole_zero_args *)args;
   a->channel_count = (uint32_t)s->array_count(s->context, "channels", "number");
-  return SL_OK;
+  if (a->channel_count > 0 && s->array_count(s->context, "channels", "decay") == a->channel_count) return SL_OK;
+  s->message(s->context, SL_ERROR,
+             "the input `channels` does not have a decay for each channel, the last one for all others");
+  return SL_EINVAL;
 }
 
 SL_ALGORITHM(pole_zero, "corrects the exponential decay of pulses", 256, run, SL_CHECK(check), SL_PREPARE(prepare));

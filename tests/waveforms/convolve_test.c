@@ -53,6 +53,15 @@ static void more_outputs_than_exist_are_refused(void **state) {
   }
 }
 
+static void a_filter_without_taps_is_refused(void **state) {
+  (void)state;
+  const float value[8] = {0};
+  const double tap[1] = {0};
+  struct sl_test *t = test_with_series("convolve", value, 1, 8, NULL);
+  sl_test_input(t, "taps", "value", tap, 0);
+  assert_refused(t, "the input `taps` has no taps");
+}
+
 static void cusp_taps_are_those_of_the_definition(void **state) {
   (void)state;
   const struct cusp_case cases[] = {{3192, 188, 0, 1250, 28125},
@@ -95,6 +104,7 @@ static void t0_taps_have_two_areas_of_1(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(outputs_are_sums_of_products), cmocka_unit_test(more_outputs_than_exist_are_refused),
-      cmocka_unit_test(cusp_taps_are_those_of_the_definition), cmocka_unit_test(t0_taps_have_two_areas_of_1)};
+      cmocka_unit_test(a_filter_without_taps_is_refused), cmocka_unit_test(cusp_taps_are_those_of_the_definition),
+      cmocka_unit_test(t0_taps_have_two_areas_of_1)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

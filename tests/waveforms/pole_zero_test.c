@@ -67,8 +67,22 @@ static void a_decay_of_1_gives_a_running_sum(void **state) {
   sl_test_free(t);
 }
 
+static void channels_without_entries_are_refused(void **state) {
+  (void)state;
+  const uint32_t channel[EVENTS] = {0};
+  uint16_t baseline[EVENTS];
+  make_traces(value, baseline, EVENTS, 8);
+  struct sl_test *t = sl_test_new(WAVEFORMS_PLUGIN, "pole_zero");
+  input_traces(t, value, baseline, EVENTS, 8);
+  sl_test_input(t, "traces", "channel", channel, EVENTS);
+  sl_test_input(t, "channels", "number", channel, 0);
+  sl_test_input(t, "channels", "decay", value, 0);
+  assert_refused(t, "the input `channels` does not have a decay for each channel");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(values_and_sums_have_those_of_exact_sums),
-                                     cmocka_unit_test(a_decay_of_1_gives_a_running_sum)};
+                                     cmocka_unit_test(a_decay_of_1_gives_a_running_sum),
+                                     cmocka_unit_test(channels_without_entries_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
