@@ -4,7 +4,8 @@
  *   gain (sums of x e^(+-i/sigma) over the rise and the fall)  +  sum of x over the flat top  -  ratio (sums of x p)
  *
  *   1. The sums at the first or the last t, by groups of 32 threads.
- *   2. From one t to the next, a sum changes by a factor and by the samples at both ends of its part. Sums with e^(+i/
+ *   2. From one t to the next, a sum changes by a factor and by the samples at both ends of its part, which are copied
+ *      to shared memory. Sums with e^(+i/
  *      sigma) go in the direction in which the factor is below 1, so that errors fade. Three threads have one direction
  *      each, or the sums of integers.
  *   3. out[n] = C[n + K - 1] - exp(-1 / tau) C'[n + K - 2], C the convolution, C' that without its last product.
@@ -49,9 +50,13 @@ struct waveform {
 static SL_DEVICE double sample(const struct waveform *w, int32_t at) {
   return at < 0 ? 0.0 : (double)((int32_t)w->value[at] - w->baseline);
 }
-static SL_DEVICE int64_t sample_i64(const struct waveform *w, int32_t at) {
-  return at < 0 ? 0 : (int64_t)w->value[at] - w->baseline;
-}
+
+/* The samples at the ends of the parts for the convolutions at samples first + k, in shared memory: the last sample of
+ * the rise, and those before the rise, before the flat top, before the kernel, and the last one of the fall. */
+struct ends {
+  const int32_t *now, *before_rise, *before_flat, *before_all, *fall;
+};
+enum { ENDS = 5 };
 
 /* First sample of a part of the kernel for the convolution at t. */
 static SL_DEVICE int32_t part_begin(const struct cusp *c, uint32_t part, int32_t t) {
@@ -90,9 +95,9 @@ static SL_DEVICE struct moments sum_moments(const struct waveform *w, int32_t be
   return m;
 }
 
-/* The moments of the part that begins one sample later. */
-static SL_DEVICE void shift_moments(const struct waveform *w, int32_t begin, uint32_t count, struct moments *m) {
-  const int64_t first = sample_i64(w, begin), next = sample_i64(w, begin + (int32_t)count), last = (int64_t)count - 1;
+/* The moments of the part that begins one sample later: without the sample `first`, and with `next`. */
+static SL_DEVICE void shift_moments(int64_t first, int64_t next, uint32_t count, struct moments *m) {
+  const int64_t last = (int64_t)count - 1;
   m->sum[2] += m->sum[0] - 2 * m->sum[1] - first + last * last * next;
   m->sum[1] += first - m->sum[0] + last * next;
   m->sum[0] += next - first;
@@ -135,53 +140,66 @@ static SL_DEVICE void begin(const struct cusp_filter_args *a, const struct wavef
   }
 }
 
-/* Step 2. Each function writes its part of the convolutions at sample first + k to to[k]. */
-static SL_DEVICE void go_later(const struct cusp_filter_args *a, const struct waveform *w,
-                               const struct begin_sums *from, double *to) {
+/* Copies the samples at the ends of the parts to `memory`, which has ENDS rows of length + 1. */
+static SL_DEVICE struct ends copy_ends(const struct cusp_filter_args *a, const struct waveform *w, int32_t *memory) {
   const struct cusp *c = &a->shape;
+  const int32_t back[ENDS] = {0, (int32_t)c->rise, (int32_t)(c->rise + c->flat), (int32_t)c->taps,
+                              (int32_t)(c->taps - c->fall)};
+  const uint32_t row = a->length + 1;
+  SL_UNROLL
+  for (uint32_t e = 0; e < ENDS; e++) {
+    const int32_t begin = w->first - back[e];
+    for (uint32_t k = threadIdx.x; k < row; k += blockDim.x) {
+      const int32_t at = begin + (int32_t)k;
+      memory[e * row + k] = at < 0 ? 0 : (int32_t)w->value[at] - w->baseline;
+    }
+  }
+  const struct ends ends = {memory, memory + row, memory + 2 * row, memory + 3 * row, memory + 4 * row};
+  return ends;
+}
+
+/* Step 2. Each function writes its part of the convolutions at sample first + k to to[k]. */
+static SL_DEVICE void go_later(const struct cusp_filter_args *a, const struct ends *x, const struct begin_sums *from,
+                               double *to) {
   const struct cusp_factors *f = &a->factors;
   double rising = from->later[RISING], falling = from->later[FALLING];
   to[0] = falling - rising;
   for (uint32_t k = 1; k <= a->length; k++) {
-    const int32_t t = w->first + (int32_t)k, end_of_rise = t - (int32_t)c->rise, end = t - (int32_t)c->taps;
-    const double of_rising = f->end * sample(w, t) - f->end * f->end * sample(w, end_of_rise);
-    const double of_falling = f->falling_top * sample(w, end + (int32_t)c->fall) - f->end * sample(w, end);
+    const double of_rising = f->end * (double)x->now[k] - f->end * f->end * (double)x->before_rise[k];
+    const double of_falling = f->falling_top * (double)x->fall[k] - f->end * (double)x->before_all[k];
     rising = fma(f->step, rising, of_rising);
     falling = fma(f->step, falling, of_falling);
     to[k] = falling - rising;
   }
 }
 
-static SL_DEVICE void go_earlier(const struct cusp_filter_args *a, const struct waveform *w,
-                                 const struct begin_sums *from, double *to) {
-  const struct cusp *c = &a->shape;
+static SL_DEVICE void go_earlier(const struct cusp_filter_args *a, const struct ends *x, const struct begin_sums *from,
+                                 double *to) {
   const struct cusp_factors *f = &a->factors;
   double rising = from->earlier[RISING], falling = from->earlier[FALLING];
   to[a->length] = rising - falling;
   for (uint32_t k = a->length; k > 0; k--) {
-    const int32_t t = w->first + (int32_t)k, end_of_rise = t - (int32_t)c->rise, end = t - (int32_t)c->taps;
-    const double of_rising = f->step * sample(w, end_of_rise) - f->step * f->end * sample(w, t);
-    const double of_falling = f->step * f->end * sample(w, end) - f->falling_end * sample(w, end + (int32_t)c->fall);
+    const double of_rising = f->step * (double)x->before_rise[k] - f->step * f->end * (double)x->now[k];
+    const double of_falling = f->step * f->end * (double)x->before_all[k] - f->falling_end * (double)x->fall[k];
     rising = fma(f->step, rising, of_rising);
     falling = fma(f->step, falling, of_falling);
     to[k - 1] = rising - falling;
   }
 }
 
-static SL_DEVICE void add_integers(const struct cusp_filter_args *a, const struct waveform *w,
+static SL_DEVICE void add_integers(const struct cusp_filter_args *a, const struct ends *x,
                                    const struct begin_sums *from, double *to) {
   const struct cusp *c = &a->shape;
   struct moments rising = from->slope[RISING], falling = from->slope[FALLING];
   int64_t flat = from->flat.sum[0];
-  for (uint32_t k = 0; k <= a->length; k++) {
-    const int32_t t = w->first + (int32_t)k, end_of_rise = t - (int32_t)c->rise;
+  for (uint32_t k = 0;; k++) {
     const int64_t parabolas = c->ratio != 0.0 ? parabola(&rising, c->rise) + parabola(&falling, c->rise) : 0;
     to[k] = (double)flat - c->ratio * (double)parabolas;
-    if (k == a->length) continue;
-    flat += sample_i64(w, end_of_rise + 1) - sample_i64(w, end_of_rise - (int32_t)c->flat);
+    if (k == a->length) break;
+    flat += x->before_rise[k + 1] - x->before_flat[k];
     if (c->ratio == 0.0) continue;
-    shift_moments(w, part_begin(c, RISING, t), c->rise, &rising);
-    shift_moments(w, part_begin(c, FALLING, t), c->fall, &falling);
+    shift_moments(x->before_rise[k + 1], x->now[k + 1], c->rise, &rising);
+    shift_moments(x->before_all[k + 1], x->fall[k + 1], c->fall, &falling);
   }
 }
 
@@ -189,18 +207,20 @@ SL_KERNEL(filter_traces, struct cusp_filter_args) {
   __shared__ struct begin_sums sums;
   const uint32_t outputs = a.length;
   double *later = (double *)sl_shared_memory(), *earlier = later + outputs + 1, *integers = earlier + outputs + 1;
+  int32_t *samples = (int32_t *)(integers + outputs + 1);
   const struct cusp *c = &a.shape;
   const double last_tap = c->decay * a.factors.last; /* of the convolution without its last product */
   SL_FOR_EVENTS (event, a.events) {
     const struct waveform w = {a.traces.value + (size_t)event * a.traces.samples, a.traces.baseline[event],
                                (int32_t)c->taps - 2};
+    const struct ends ends = copy_ends(&a, &w, samples);
     begin(&a, &w, &sums);
     __syncthreads();
     SL_FOR_GROUPS (direction, DIRECTIONS, 32) {
       if (sl_group_lane(32) > 0) continue;
-      if (direction == LATER) go_later(&a, &w, &sums, later);
-      if (direction == EARLIER) go_earlier(&a, &w, &sums, earlier);
-      if (direction == INTEGERS) add_integers(&a, &w, &sums, integers);
+      if (direction == LATER) go_later(&a, &ends, &sums, later);
+      if (direction == EARLIER) go_earlier(&a, &ends, &sums, earlier);
+      if (direction == INTEGERS) add_integers(&a, &ends, &sums, integers);
     }
     __syncthreads();
     float *__restrict__ to = a.filtered.value + (size_t)event * outputs;
@@ -215,7 +235,7 @@ SL_KERNEL(filter_traces, struct cusp_filter_args) {
 }
 
 static int run(const struct sl_launch *l, const struct cusp_filter_args *a) {
-  const uint64_t bytes = DIRECTIONS * ((uint64_t)a->length + 1) * sizeof(double);
+  const uint64_t bytes = ((uint64_t)a->length + 1) * (DIRECTIONS * sizeof(double) + ENDS * sizeof(int32_t));
   return SL_LAUNCH(l, filter_traces, sl_grid_with_shared(SL_PER_EVENT, bytes), *a);
 }
 

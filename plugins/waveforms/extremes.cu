@@ -1,10 +1,10 @@
 /* waveforms.extremes: smallest and largest value of a window and the first index of each, by one block per waveform.
  *
- *   1. Each thread finds its extremes, on a CPU 32 samples at a time; the block combines them.
- *   2. The block searches the first sample that is equal to each of them.
+ * On a CPU the extremes of 32 samples at a time, then a search of the first sample that is equal to each of them.
+ * Elsewhere each thread keeps its extremes with their indices, and the block combines them.
  *
  * Determinism: extremes do not depend on an order; the value is that of the first index, as 0 and -0 are equal.
- * Cost per sample: reads it once, and up to the extremes once more.
+ * Cost per sample: reads it once, on a CPU up to the extremes once more.
  */
 #include "waveform_lanes.h"
 
@@ -27,7 +27,8 @@ static SL_DEVICE float value_at(const struct row *row, uint32_t i) {
   return row->trace ? (float)row->trace[i] : row->series[i];
 }
 
-static SL_DEVICE sl_f32s values_at(const struct row *row, uint32_t i, uint32_t count) {
+#if defined(SL_TARGET_CPU)
+static sl_f32s values_at(const struct row *row, uint32_t i, uint32_t count) {
   float values[SL_LANES];
   if (!row->trace) return sl_f32s_load(row->series + i, count);
   if (count == SL_LANES) return f32s_from_u16(row->trace + i);
@@ -35,14 +36,11 @@ static SL_DEVICE sl_f32s values_at(const struct row *row, uint32_t i, uint32_t c
   return sl_f32s_in(values);
 }
 
-/* Smallest and largest value of the block's threads. */
-static SL_DEVICE void find_values(const struct row *row, uint32_t begin, uint32_t end, float *smallest,
-                                  float *largest) {
-  enum { CHAINS = 4 }; /* independent comparisons, which a CPU overlaps */
-  const uint32_t step = SL_LANES * blockDim.x;
+static void find_values(const struct row *row, uint32_t begin, uint32_t end, float *smallest, float *largest) {
+  enum { CHAINS = 4, step = SL_LANES }; /* independent comparisons, which a CPU overlaps */
   sl_f32s low[CHAINS], high[CHAINS];
   for (uint32_t c = 0; c < CHAINS; c++) low[c] = high[c] = sl_f32s_of(value_at(row, begin));
-  uint32_t i = begin + SL_LANES * threadIdx.x;
+  uint32_t i = begin;
   for (; i + (CHAINS - 1) * step + SL_LANES <= end; i += CHAINS * step) {
     SL_UNROLL
     for (uint32_t c = 0; c < CHAINS; c++) {
@@ -67,32 +65,45 @@ static SL_DEVICE void find_values(const struct row *row, uint32_t begin, uint32_
     lows[0] = sl_min_f32(lows[j], lows[0]);
     highs[0] = sl_max_f32(highs[j], highs[0]);
   }
-  *smallest = block_min_f32(lows[0]);
-  *largest = block_max_f32(highs[0]);
+  *smallest = lows[0];
+  *largest = highs[0];
 }
 
 /* First index with this value, which exists. */
-static SL_DEVICE uint32_t find_index(const struct row *row, uint32_t begin, uint32_t end, float value) {
+static uint32_t find_index(const struct row *row, uint32_t begin, uint32_t end, float value) {
   const sl_f32s wanted = sl_f32s_of(value);
-  uint32_t found = NOT_FOUND;
-  for (uint32_t first = begin; first < end && found == NOT_FOUND; first += SL_LANES * blockDim.x) {
-    const uint32_t i = first + SL_LANES * threadIdx.x;
-    if (i < end) {
-      const uint32_t lane = first_lane(SL_MASK(values_at(row, i, sl_lane_count(end - i)) == wanted));
-      if (lane != NOT_FOUND) found = i + lane;
-    }
-    found = (uint32_t)sl_block_min_u64(found);
-  }
-  return found;
+  uint32_t i = begin, lane = NOT_FOUND;
+  for (; i < end && lane == NOT_FOUND; i += SL_LANES)
+    lane = first_lane(SL_MASK(values_at(row, i, sl_lane_count(end - i)) == wanted));
+  return i - SL_LANES + lane;
 }
+
+static void find_indices(const struct row *row, uint32_t begin, uint32_t end, uint32_t *minimum, uint32_t *maximum) {
+  float smallest, largest;
+  find_values(row, begin, end, &smallest, &largest);
+  *minimum = find_index(row, begin, end, smallest);
+  *maximum = find_index(row, begin, end, largest);
+}
+#else
+static SL_DEVICE void find_indices(const struct row *row, uint32_t begin, uint32_t end, uint32_t *minimum,
+                                   uint32_t *maximum) {
+  uint64_t low = UINT64_MAX, high = UINT64_MAX; /* order of the value, index */
+  for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
+    const uint32_t order = order_of(value_at(row, i));
+    const uint64_t up = (uint64_t)order << 32 | i, down = (uint64_t)~order << 32 | i;
+    low = up < low ? up : low;
+    high = down < high ? down : high;
+  }
+  *minimum = (uint32_t)sl_block_min_u64(low);
+  *maximum = (uint32_t)sl_block_min_u64(high);
+}
+#endif
 
 static SL_DEVICE void find(const struct extremes_args *a, uint32_t event, const struct row row) {
   const uint32_t samples = row.trace ? a->traces.samples : a->series.length;
   const uint32_t end = a->begin + window_length(a->begin, a->length, samples);
-  float smallest, largest;
-  find_values(&row, a->begin, end, &smallest, &largest);
-  const uint32_t first_minimum = find_index(&row, a->begin, end, smallest);
-  const uint32_t first_maximum = find_index(&row, a->begin, end, largest);
+  uint32_t first_minimum, first_maximum;
+  find_indices(&row, a->begin, end, &first_minimum, &first_maximum);
   const uint32_t is_valid = row.trace || a->series.valid[event];
   if (threadIdx.x == 0) {
     a->extremes.minimum[event] = is_valid ? value_at(&row, first_minimum) : 0.0f;

@@ -10,7 +10,14 @@
  */
 #include "windows.h"
 
-enum { PART = 512, PASSES_MAX = 32 };
+enum {
+#if defined(SL_TARGET_CPU)
+  PART = 512, /* values in the cache */
+#else
+  PART = 2048, /* fewer barriers */
+#endif
+  PASSES_MAX = 32
+};
 
 struct moving_mean_passes {
   uint32_t count, is_right; /* is_right: one bit for each pass */

@@ -5,7 +5,8 @@
  *
  *   1. A thread takes neighbouring samples and makes both sums from its first sample on, as integers.
  *   2. Scans over the block add the sums of the samples before.
- *   3. The thread rounds each y and each sum once.
+ *   3. The thread rounds each y and each sum once. On a GPU they are gathered in shared memory, so that neighbouring
+ *      threads write neighbouring values.
  *
  * Determinism: the sums are exact. Cost per sample: reads 2 bytes, writes 12.
  */
@@ -13,6 +14,7 @@
 
 enum {
   OWN = 8,                /* samples of a thread at a time */
+  OWNERS = 256,           /* threads of a block that have samples */
   EXACT_SAMPLES = 1 << 19 /* of 16 bits; their sums of sums are below 2^53, exact as f64 */
 };
 
@@ -124,8 +126,25 @@ static SL_DEVICE void write(float *__restrict__ corrected, double *__restrict__ 
   }
 }
 
+/* Where a thread writes the samples that it owns, and what the block then does. */
+#if defined(SL_TARGET_CPU)
+#define GATHERED
+#define PLACE(memory, array, first) ((array) + (first))
+#define COPY_GATHERED(memory, array, begin, count)
+#else
+enum { STRIDE = OWN + 1 }; /* threads use different banks */
+#define GATHERED                               \
+  __shared__ float y[(size_t)OWNERS * STRIDE]; \
+  __shared__ double sum[(size_t)OWNERS * STRIDE];
+#define PLACE(memory, array, first) ((memory) + threadIdx.x % OWNERS * STRIDE)
+#define COPY_GATHERED(memory, array, begin, count)             \
+  for (uint32_t i = threadIdx.x; i < (count); i += blockDim.x) \
+    (array)[(begin) + i] = (memory)[i / OWN * STRIDE + i % OWN];
+#endif
+
 SL_KERNEL(correct, struct pole_zero_args) {
-  const uint32_t samples = a.traces.samples;
+  GATHERED
+  const uint32_t samples = a.traces.samples, owners = blockDim.x < OWNERS ? blockDim.x : OWNERS;
   SL_FOR_EVENTS (event, a.events) {
     const uint16_t *value = a.traces.value + (size_t)event * samples;
     float *corrected = a.corrected.value + (size_t)event * samples;
@@ -133,9 +152,10 @@ SL_KERNEL(correct, struct pole_zero_args) {
     const int32_t baseline = a.traces.baseline[event];
     const double decay = decay_of(&a, a.traces.channel[event]);
     struct before of_tile = {0, 0};
-    for (uint32_t tile = 0; tile < samples; tile += OWN * blockDim.x) {
-      const uint32_t first = tile + OWN * threadIdx.x, left = first < samples ? samples - first : 0;
-      const uint32_t count = left < OWN ? left : OWN;
+    for (uint32_t tile = 0; tile < samples; tile += OWN * owners) {
+      const uint32_t of_tile_count = samples - tile < OWN * owners ? samples - tile : OWN * owners;
+      const uint32_t own_begin = OWN * threadIdx.x, first = tile + own_begin;
+      const uint32_t left = own_begin < of_tile_count ? of_tile_count - own_begin : 0, count = left < OWN ? left : OWN;
       struct own own;
       struct before before = of_tile;
       int64_t all = 0;
@@ -145,9 +165,12 @@ SL_KERNEL(correct, struct pole_zero_args) {
       before.sums += sl_block_exclusive_scan_i64((int64_t)count * before.sum + own.all_sums, &all);
       of_tile.sums += all;
       if (count == OWN)
-        write(corrected + first, total + first, &own, OWN, before, decay);
+        write(PLACE(y, corrected, first), PLACE(sum, total, first), &own, OWN, before, decay);
       else
-        write(corrected + first, total + first, &own, count, before, decay);
+        write(PLACE(y, corrected, first), PLACE(sum, total, first), &own, count, before, decay);
+      __syncthreads();
+      COPY_GATHERED(y, corrected, tile, of_tile_count)
+      COPY_GATHERED(sum, total, tile, of_tile_count) /* the scans of the next tile are barriers */
     }
     if (threadIdx.x == 0) {
       total[samples] = (double)of_tile.sum + decay * (double)of_tile.sums;

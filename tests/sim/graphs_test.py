@@ -119,7 +119,7 @@ with tempfile.TemporaryDirectory() as folder:
     text_file = Path(folder) / "text.txt"
     text_file.write_text("no events are in here\n" * 100)
     said = call("run", velo, "-i", text_file, expect=2).stderr
-    checks.that(f"no source recognises {text_file}; tried: io.mdf_source, io.mep_source" in said,
+    checks.that(f"no source recognises {text_file}; tried: " in said and "io.mdf_source, io.mep_source" in said,
                 f"a file that no source recognises is refused with the names of all: {said}")
     checks.that("--use raw=PLUGIN.ALGORITHM" in said and "raw.yaml:8:" in said, "the message suggests the option to set")
     checks.that("sim.source" not in said.replace("use: sim.source", "") and said.count("error") == 1,
