@@ -101,6 +101,8 @@ def layouts(checks, folder):
         "contiguous": make.add_plain,
         "chunks": filtered(chunks=(13, 70)),
         "chunks of a row": filtered(chunks=(1, 300)),
+        "shuffle": filtered(chunks=(13, 70), shuffle=True),
+        "deflate": filtered(chunks=(13, 70), compression="gzip", shuffle=True),
         "deflate and checksums": filtered(chunks=(7, 300), compression="gzip", shuffle=True, fletcher32=True),
         "Zstandard": zstd((13, 70)),
         "Zstandard, whole rows": zstd((60, 300)),
