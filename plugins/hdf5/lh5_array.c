@@ -199,6 +199,10 @@ static int read_rows(struct lh5_array *a) {
 
 static void unshuffle(const unsigned char *from, unsigned char *to, uint64_t bytes, size_t value_bytes) {
   const uint64_t count = bytes / value_bytes;
+  if (value_bytes == 1) {
+    memcpy(to, from, bytes);
+    return;
+  }
   if (value_bytes == 2) { /* vectorised by compilers */
     for (uint64_t i = 0; i < count; i++) {
       to[2 * i] = from[i];
@@ -269,7 +273,8 @@ static int read_chunks(struct lh5_array *a) {
     const uint64_t left = a->width - begin, width = left < a->chunk_width ? left : a->chunk_width;
     const int status = read_chunk(a, position);
     if (status < 0) return status;
-    for (uint64_t row = 0; row < a->count; row++)
+    if (a->chunk_width == a->width) memcpy(a->block, a->chunk, a->count * a->width * bytes);
+    for (uint64_t row = 0; row < a->count && a->chunk_width != a->width; row++)
       memcpy(a->block + (row * a->width + begin) * bytes, a->chunk + row * a->chunk_width * bytes, width * bytes);
   }
   if (a->is_converted && H5Tconvert(a->file_type, a->memory_type, a->count * a->width, a->block, NULL, H5P_DEFAULT) < 0)
