@@ -1,9 +1,10 @@
 /* lh5_array.c: see lh5_array.h.
  *
  * A block is as many rows as a chunk has, or more if chunks are small, so that each chunk is read once. The library
- * reads blocks. Only chunks with Zstandard, a filter that the library lacks (32015), are read as they are stored,
- * decompressed and un-shuffled here: a filter registered with the library would belong to the whole process, and would
- * outlive this plugin. Sizes in the file are checked before memory is allocated or read.
+ * reads blocks of unfiltered data. Chunks with shuffle, deflate and Zstandard are read as they are stored, and are
+ * undone here: the library lacks Zstandard (32015), and a filter registered with it would belong to the whole process
+ * and outlive this plugin; and 1.10.8 reads beyond a chunk that has fewer bytes than it should. Sizes in the file are
+ * checked before memory is allocated or read.
  */
 #include "lh5_array.h"
 
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 #include <zstd.h>
 
 enum {
@@ -71,29 +73,33 @@ static int open_shape(struct lh5_array *a, const char *path, int rank, struct lh
   return SL_OK;
 }
 
-/* Reads the filters of the data set. The library must have them all, or all of them are undone here. */
+static int is_undone_here(int filter) {
+  return filter == FILTER_ZSTD || filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE;
+}
+
+/* Reads the filters of the data set. All are undone here, or the library has all of them. */
 static int open_filters(struct lh5_array *a, const char *path, hid_t list, struct lh5_fault *fault) {
   const int count = H5Pget_nfilters(list);
-  int has_zstd = 0;
-  if (count > LH5_FILTERS_MAX) return lh5_fail(fault, "`%s` has %d filters", path, count);
+  int undone = 0;
+  if (count < 0 || count > LH5_FILTERS_MAX) return lh5_fail(fault, "`%s` has %d filters", path, count);
   for (int i = 0; i < count; i++) {
     unsigned flags, configuration, values[1] = {0};
     size_t value_count = 1;
     char name[64] = "";
-    a->filters[i] = H5Pget_filter2(list, (unsigned)i, &flags, &value_count, values, sizeof name, name, &configuration);
-    has_zstd |= a->filters[i] == FILTER_ZSTD;
-    if (a->filters[i] == FILTER_ZSTD) continue;
-    if (a->filters[i] < 0 || H5Zfilter_avail(a->filters[i]) <= 0)
-      return lh5_fail(fault, "`%s` is compressed by filter %d%s%s, which the HDF5 library lacks", path, a->filters[i],
+    const int filter =
+        H5Pget_filter2(list, (unsigned)i, &flags, &value_count, values, sizeof name, name, &configuration);
+    a->filters[i] = filter;
+    undone += is_undone_here(filter);
+    if (!is_undone_here(filter) && (filter < 0 || H5Zfilter_avail(filter) <= 0))
+      return lh5_fail(fault, "`%s` is compressed by filter %d%s%s, which the HDF5 library lacks", path, filter,
                       *name ? ", " : "", name);
-    if (a->filters[i] == H5Z_FILTER_SHUFFLE && value_count > 0 && values[0] != a->file_bytes)
+    if (filter == H5Z_FILTER_SHUFFLE && value_count > 0 && values[0] != a->file_bytes)
       return lh5_fail(fault, "`%s` is shuffled by %u bytes, but its values have %zu", path, values[0], a->file_bytes);
   }
-  for (int i = 0; i < count && has_zstd; i++)
-    if (a->filters[i] != FILTER_ZSTD && a->filters[i] != H5Z_FILTER_SHUFFLE)
-      return lh5_fail(fault, "`%s` is compressed by filter %d and Zstandard, expected shuffle and Zstandard", path,
-                      a->filters[i]);
-  a->filter_count = has_zstd ? (uint32_t)count : 0;
+  for (int i = 0; i < count && undone < count; i++)
+    if (a->filters[i] == FILTER_ZSTD)
+      return lh5_fail(fault, "`%s` has Zstandard and filters other than shuffle and deflate", path);
+  a->filter_count = undone == count ? (uint32_t)count : 0;
   return SL_OK;
 }
 
@@ -193,6 +199,10 @@ static int read_rows(struct lh5_array *a) {
 
 static void unshuffle(const unsigned char *from, unsigned char *to, uint64_t bytes, size_t value_bytes) {
   const uint64_t count = bytes / value_bytes;
+  if (value_bytes == 1) {
+    memcpy(to, from, bytes);
+    return;
+  }
   if (value_bytes == 2) { /* vectorised by compilers */
     for (uint64_t i = 0; i < count; i++) {
       to[2 * i] = from[i];
@@ -214,6 +224,11 @@ static int undo_filters(struct lh5_array *a, uint64_t stored_bytes, uint32_t mas
     if (a->filters[i] == FILTER_ZSTD) {
       bytes = ZSTD_decompressDCtx(a->decompressor, to, a->chunk_bytes, from, bytes);
       if (ZSTD_isError(bytes)) return lh5_fail(&a->fault, "Zstandard: %s", ZSTD_getErrorName(bytes));
+    } else if (a->filters[i] == H5Z_FILTER_DEFLATE) {
+      uLongf room = a->chunk_bytes;
+      const int result = uncompress(to, &room, from, bytes);
+      if (result != Z_OK) return lh5_fail(&a->fault, "deflate: %s", zError(result));
+      bytes = room;
     } else {
       if (bytes != a->chunk_bytes) break;
       unshuffle(from, to, bytes, a->file_bytes);
@@ -258,7 +273,8 @@ static int read_chunks(struct lh5_array *a) {
     const uint64_t left = a->width - begin, width = left < a->chunk_width ? left : a->chunk_width;
     const int status = read_chunk(a, position);
     if (status < 0) return status;
-    for (uint64_t row = 0; row < a->count; row++)
+    if (a->chunk_width == a->width) memcpy(a->block, a->chunk, a->count * a->width * bytes);
+    for (uint64_t row = 0; row < a->count && a->chunk_width != a->width; row++)
       memcpy(a->block + (row * a->width + begin) * bytes, a->chunk + row * a->chunk_width * bytes, width * bytes);
   }
   if (a->is_converted && H5Tconvert(a->file_type, a->memory_type, a->count * a->width, a->block, NULL, H5P_DEFAULT) < 0)

@@ -26,8 +26,8 @@ struct lh5_array {
   unsigned char *block;
   int is_damaged;
   struct lh5_fault fault;
-  /* Chunks with Zstandard are read as they are stored. */
-  uint32_t filter_count; /* 0: the library applies the filters */
+  /* Chunks with filters that are undone here. */
+  uint32_t filter_count; /* 0: the library reads the chunks */
   int filters[LH5_FILTERS_MAX];
   uint64_t chunk_rows, chunk_width, chunk_bytes;
   uint64_t stored_capacity;
