@@ -54,10 +54,11 @@ static hid_t open_file(const char *path, struct lh5_fault *fault) {
 
 /* ------------------------------------------------------------------------------------- recognising, the header */
 
+#define H5_SIGNATURE "\x89HDF\r\n\x1a\n"
+
 static int lh5_probe(const unsigned char *bytes, size_t count) {
-  static const unsigned char signature[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   static const char table[] = "table{", waveform[] = "waveform";
-  return count >= sizeof signature && memcmp(bytes, signature, sizeof signature) == 0 &&
+  return count >= strlen(H5_SIGNATURE) && memcmp(bytes, H5_SIGNATURE, strlen(H5_SIGNATURE)) == 0 &&
          memmem(bytes, count, table, strlen(table)) && memmem(bytes, count, waveform, strlen(waveform));
 }
 
@@ -329,6 +330,7 @@ static const struct sl_source lh5_source_functions = {.open = lh5_source_open,
                                                       .fill = lh5_source_fill,
                                                       .close = lh5_source_close,
                                                       .probe = lh5_probe,
-                                                      .header = lh5_header};
+                                                      .header = lh5_header,
+                                                      .signature = H5_SIGNATURE};
 
 SL_SOURCE(lh5_source, "waveforms from LH5 files", struct lh5_source, lh5_source_functions);

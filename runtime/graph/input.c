@@ -2,9 +2,10 @@
  *
  * 1. The algorithm that --use or the graph names for the source node, if it is of that kind: a source of files, or a
  *    source that takes a feed.
- * 2. Otherwise the candidates are all sources of that kind in the plugins found. A source of files is a candidate if it
- *    recognises the first file. A pipe may have delivered too few bytes to be recognised: if no source recognises them,
- *    the candidates are the sources that recognise a file without bytes.
+ * 2. Otherwise the candidates are all sources of that kind in the plugins found; a plugin is not opened if its sources
+ *    have signatures that the first file lacks. A source of files is a candidate if it recognises the first file. A
+ *    pipe may have delivered too few bytes to be recognised: if no source recognises them, the candidates are the
+ *    sources that recognise a file without bytes.
  * 3. If there are several candidates, drop each one that lacks a port which another node reads and another candidate
  *    provides.
  * 4. A single candidate replaces the graph's source. Several candidates, or none, are an error that lists them.
@@ -58,7 +59,7 @@ static void load_sources(struct sl_reader *r) {
   for (size_t i = 0; i < registry->entry_count; i++) {
     const struct sl_plugin_entry *entry = &registry->entries[i];
     if (entry->status == SL_PLUGIN_UNOPENED && strcmp(entry->file_target, "cpu") == 0 &&
-        sl_plugin_peek(entry->path) & bit)
+        sl_plugin_peek(entry->path, r->request->input_bytes, r->request->input_count) & bit)
       sl_load_plugin(r, i);
   }
 }

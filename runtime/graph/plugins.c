@@ -57,7 +57,7 @@ void sl_expand_plugins(struct sl_reader *r) {
   if (!has_open_ports(registry)) return;
   for (size_t i = 0; i < registry->entry_count; i++)
     if (registry->entries[i].status == SL_PLUGIN_UNOPENED && strcmp(registry->entries[i].file_target, "cpu") == 0 &&
-        sl_plugin_peek(registry->entries[i].path) & SL_PEEK_TRAIT) {
+        sl_plugin_peek(registry->entries[i].path, NULL, 0) & SL_PEEK_TRAIT) {
       sl_load_plugin(r, i);
       warn_if_refused(r, &registry->entries[i]);
     }

@@ -136,8 +136,8 @@ static int find_source(struct sl_registry *r, const struct sl_input_head *begin,
   *found = (struct recognisers){.plugin = ""};
   for (size_t i = 0; i < r->entry_count; i++) {
     const struct sl_plugin_entry *entry = &r->entries[i];
-    if (entry->status == SL_PLUGIN_UNOPENED && sl_plugin_peek(entry->path) & SL_PEEK_PROBE &&
-        sl_registry_load_entry(r, i) < 0)
+    if (entry->status == SL_PLUGIN_UNOPENED &&
+        sl_plugin_peek(entry->path, begin->bytes, begin->count) & SL_PEEK_PROBE && sl_registry_load_entry(r, i) < 0)
       return SL_ENOMEM;
     query_plugin(found, entry, begin);
   }

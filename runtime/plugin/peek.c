@@ -28,12 +28,14 @@ struct image {
   const ElfW(Ehdr) * header;
   const ElfW(Phdr) * segments;
   const ElfW(Shdr) * sections;
+  const unsigned char *input; /* first bytes of an input, or NULL */
+  size_t input_count;
 };
 
 /* Bytes of the file as an array of elements, NULL if they are not in the file or not aligned. */
 static const void *file_array(const struct image *m, uint64_t offset, uint64_t count, uint64_t element_bytes) {
-  if (offset > m->size || count > (m->size - offset) / element_bytes || offset % sizeof(void *)) return NULL;
-  return m->bytes + offset;
+  if (offset > m->size || count > (m->size - offset) / element_bytes) return NULL;
+  return element_bytes == 1 || offset % sizeof(void *) == 0 ? m->bytes + offset : NULL;
 }
 
 /* Array at an address after loading. */
@@ -108,17 +110,35 @@ static int read_pointer(const struct image *m, uint64_t place, uint64_t *target)
   return in_place != NULL;
 }
 
+/* 1 if the input may begin with the signature at an address; 0: there is none. */
+static int may_begin_with(const struct image *m, uint64_t address) {
+  if (!m->input || !address) return 1;
+  for (size_t i = 0; i < m->input_count; i++) {
+    const unsigned char *byte = loaded_array(m, address + i, 1, 1);
+    if (!byte || *byte == '\0') return 1;
+    if (*byte != m->input[i]) return 0;
+  }
+  return 1;
+}
+
+/* 1 if the source at an address has the function `probe`, and the input may be one of its files. */
+static int may_read(const struct image *m, uint64_t source) {
+  uint64_t probe = 0, signature = 0;
+  if (!source || !read_pointer(m, source + offsetof(struct sl_source, probe), &probe)) return 1;
+  if (!probe) return 0;
+  return !read_pointer(m, source + offsetof(struct sl_source, signature), &signature) || may_begin_with(m, signature);
+}
+
 /* Features of the algorithm at an address, as bits. */
 static uint32_t peek_algorithm(const struct image *m, uint64_t address) {
-  uint64_t source = 0, probe = 0, members = 0, collection = 0, trait = 0;
+  uint64_t source = 0, members = 0, collection = 0, trait = 0;
   uint32_t bits = 0;
   const struct sl_algorithm *a = address ? loaded_array(m, address, 1, sizeof *a) : NULL;
   if (!a || a->member_count > CHECK_MEMBERS_MAX ||
       !read_pointer(m, address + offsetof(struct sl_algorithm, members), &members))
     return ALL;
   if (a->kind == SL_KIND_SOURCE &&
-      (!read_pointer(m, address + offsetof(struct sl_algorithm, source), &source) || !source ||
-       !read_pointer(m, source + offsetof(struct sl_source, probe), &probe) || probe))
+      (!read_pointer(m, address + offsetof(struct sl_algorithm, source), &source) || may_read(m, source)))
     bits |= SL_PEEK_PROBE;
   if (a->takes_feed) bits |= SL_PEEK_FEED;
   for (uint32_t i = 0; i < a->member_count && !(bits & SL_PEEK_TRAIT); i++) {
@@ -163,10 +183,10 @@ static unsigned char *read_whole(int file, uint64_t size) {
   return NULL;
 }
 
-uint32_t sl_plugin_peek(const char *path) {
+uint32_t sl_plugin_peek(const char *path, const unsigned char *bytes, size_t count) {
   char reason[256];
   struct stat about;
-  struct image image = {.bytes = NULL};
+  struct image image = {.input = bytes, .input_count = count};
   uint32_t bits = ALL;
   const int status = sl_elf_check(path, reason, sizeof reason);
   if (status != SL_OK) return status == SL_EIO ? ALL : 0; /* loading reports that the file cannot be read */

@@ -81,7 +81,7 @@ def check_bash(folder):
         ("run", "graph.yaml", "--use", "clusters", "=", "velo.dec"): ["velo.decode_retina"],
         ("describe", "velo.decode"): ["velo.decode_retina"],
         ("describe", "velo_t"): ["velo_track_candidates", "velo_tracks"],
-        ("describe", "hdf"): ["hdf5", "hdf5.sink"],
+        ("describe", "hdf"): ["hdf5", "hdf5.lh5_sink", "hdf5.lh5_source", "hdf5.sink"],
         ("plan", "--csv", ""): ["events.mdf", "folder", "graph.yaml", "sluice.bash", "two words.yaml"],
         ("list", "vel"): ["velo"],
         ("list", "ev"): [],

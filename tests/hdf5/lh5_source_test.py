@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import BRIEF, DATA, SLUICE, Checks, call
+from common import BRIEF, DATA, ROOT, SLUICE, Checks, call
 
 try:
     import h5py
@@ -145,6 +145,15 @@ def columns(checks, folder):
         checks.that(text in said, f"other waveforms are refused: {text}")
 
 
+def trial(checks, folder):
+    """`sluice test` finds nothing wrong with the source and the sink."""
+    path, rows = folder / "trial.lh5", 20
+    with h5py.File(path, "w") as file:
+        make.add_table(file, "ch1", "waveform", make.waveforms(rows, 300), baseline=numpy.full(rows, 9, "u2"), daqenergy=numpy.arange(rows, dtype="u2"))
+    done = call("test", "hdf5.lh5_source", "hdf5.lh5_sink", "--strict", "--graph", ROOT / "examples/lh5_columns.yaml", "-i", path)
+    checks.that(" 0 wrong, 0 not run" in done.stdout, f"sluice test: {done.stdout.splitlines()[-1]}")
+
+
 def refused(checks, folder):
     path, values = folder / "wrong.lh5", make.waveforms(4, 20)
 
@@ -280,6 +289,7 @@ def main():
             print(f"skipped: no files in {DATA / 'waveforms'}; set SLUICE_DATA to the folder of the samples")
         layouts(checks, folder)
         columns(checks, folder)
+        trial(checks, folder)
         refused(checks, folder)
         damaged_rows(checks, folder)
         changed_bytes(checks, folder)

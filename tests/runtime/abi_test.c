@@ -345,6 +345,7 @@ static void write_calls(FILE *out) {
   M(sl_source, probe);
   M(sl_source, index);
   M(sl_source, header);
+  M(sl_source, signature);
   BEGIN(sl_report);
   M(sl_report, size);
   M(sl_report, reserved);

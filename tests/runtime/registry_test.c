@@ -178,13 +178,13 @@ static void a_file_is_opened_when_its_plugin_is_requested(void **state) {
 static void the_tables_of_a_plugin_are_read_from_its_file(void **state) {
   (void)state;
   char path[PATH_MAX + 256];
-  assert_int_equal(sl_plugin_peek(beside_program("plugins_good/example.cpu.so", path)), 0);
-  assert_int_equal(sl_plugin_peek(beside_program("plugins_open/paint.cpu.so", path)), SL_PEEK_TRAIT);
-  assert_int_equal(sl_plugin_peek(beside_program("plugins_open/store.cpu.so", path)), 0);
-  assert_int_equal(sl_plugin_peek(beside_program("plugins_bad/not_elf/bad.cpu.so", path)), 0);
-  assert_int_equal(sl_plugin_peek(beside_program("plugins_bad/no_symbol/bad.cpu.so", path)), 0);
-  assert_int_equal(sl_plugin_peek(beside_program("plugins_bad/other_abi/bad.cpu.so", path)), 0);
-  assert_int_equal(sl_plugin_peek("no/such.cpu.so"), SL_PEEK_ALL); /* loading the file reports the error */
+  assert_int_equal(sl_plugin_peek(beside_program("plugins_good/example.cpu.so", path), NULL, 0), 0);
+  assert_int_equal(sl_plugin_peek(beside_program("plugins_open/paint.cpu.so", path), NULL, 0), SL_PEEK_TRAIT);
+  assert_int_equal(sl_plugin_peek(beside_program("plugins_open/store.cpu.so", path), NULL, 0), 0);
+  assert_int_equal(sl_plugin_peek(beside_program("plugins_bad/not_elf/bad.cpu.so", path), NULL, 0), 0);
+  assert_int_equal(sl_plugin_peek(beside_program("plugins_bad/no_symbol/bad.cpu.so", path), NULL, 0), 0);
+  assert_int_equal(sl_plugin_peek(beside_program("plugins_bad/other_abi/bad.cpu.so", path), NULL, 0), 0);
+  assert_int_equal(sl_plugin_peek("no/such.cpu.so", NULL, 0), SL_PEEK_ALL); /* loading the file reports the error */
 }
 
 static void put_bytes(FILE *file, size_t at, const void *bytes, size_t count) {
@@ -211,7 +211,7 @@ static void peeking_into_a_damaged_plugin_ends(void **state) {
       unsigned char damage[BYTES];
       memset(damage, damages[d], sizeof(damage));
       put_bytes(file, at, damage, BYTES);
-      assert_true(sl_plugin_peek(damaged) <= SL_PEEK_ALL);
+      assert_true(sl_plugin_peek(damaged, NULL, 0) <= SL_PEEK_ALL);
       put_bytes(file, at, bytes + at, BYTES);
     }
   print_message("%zu damaged files\n", peeks);

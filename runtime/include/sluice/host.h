@@ -109,6 +109,9 @@ struct sl_source {
    * bytes; if that is more than `count`, it has set nothing and is called again with so many bytes, if the input has
    * them. Or an error that it reported. */
   int64_t (*header)(const char *path, const unsigned char *bytes, size_t count, const struct sl_header_calls *calls);
+  /* Optional, with `probe`: a string with which all files begin that `probe` recognises. The runtime reads it from the
+   * plugin's file, and does not open the plugin for other files. Rationale: a library for one format may be large. */
+  const char *signature;
 };
 
 /* --------------------------------------------------------------------------------------------- record sources */
@@ -284,7 +287,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_input_range) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_index_record) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_index_calls) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_header_calls) == 32, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_source) == 48, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_source) == 56, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_unpack) == 312, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_records) == 56, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_record_calls) == 24, "frozen by the ABI");

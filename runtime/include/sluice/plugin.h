@@ -404,8 +404,8 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 72, "frozen by the ABI");
                                  const struct sl_header_calls *calls) {                                               \
     return (records_).header ? (records_).header(path, bytes, count, calls) : 0;                                      \
   }                                                                                                                   \
-  static const struct sl_source name_##_source_ = {name_##_open_,  name_##_fill_, name_##_close_,                     \
-                                                   name_##_probe_, NULL,          name_##_header_};                   \
+  static const struct sl_source name_##_source_ = {                                                                   \
+      name_##_open_, name_##_fill_, name_##_close_, name_##_probe_, NULL, name_##_header_, NULL};                     \
   SL_SOURCE(name_, doc_, struct name_##_reader_, name_##_source_, SL_TAKES_FEED, __VA_ARGS__)
 #define SL_SINK(name_, doc_, state_, sink_, ...)                                                            \
   SL_DECLARE(name_);                                                                                        \
