@@ -5,9 +5,9 @@
  *
  *   1. The sums at the first or the last t, by groups of 32 threads.
  *   2. From one t to the next, a sum changes by a factor and by the samples at both ends of its part, which are copied
- *      to shared memory. Sums with e^(+i/
- *      sigma) go in the direction in which the factor is below 1, so that errors fade. Three threads have one direction
- *      each, or the sums of integers.
+ *      to shared memory. Sums with e^(+i/sigma) go in the direction in which the factor is below 1, so that errors
+ *      fade. 32 lanes take a chunk of outputs each, as if the sums before it were 0; what the chunks begin with then
+ *      goes from lane to lane, and is added.
  *   3. out[n] = C[n + K - 1] - exp(-1 / tau) C'[n + K - 2], C the convolution, C' that without its last product.
  *
  * Determinism: sums of 32 parts and a fixed tree; sums of integers are exact up to 2^53.
@@ -16,7 +16,8 @@
 #include "cusp.h"
 
 enum { RISING, FALLING, SLOPES };              /* parts of the kernel beside the flat top; their number */
-enum { LATER, EARLIER, INTEGERS, DIRECTIONS }; /* threads of step 2 */
+enum { LATER, EARLIER, INTEGERS, DIRECTIONS }; /* groups of step 2 */
+enum { LANES = 32 };
 
 /* With s = sigma: e^(-1/s), e^(-L/s), e^((J - L)/s), e^(-(J + L + 1)/s) for J values of the falling part, c[K-1]. */
 struct cusp_factors {
@@ -37,7 +38,8 @@ struct moments {
   M(OUT, filtered, waveforms_series, "outputs", SL_DIMENSIONS(SL_PROPERTY_TERM(length, 0)))                          \
   M(COMPUTED, shape, struct cusp, "the kernel")                                                                      \
   M(COMPUTED, factors, struct cusp_factors, "factors of the sums from one output to the next")                       \
-  M(TABLE, weights, f64, "e^(+-i/sigma) / e^(L/sigma) of the rise and of the fall, by ascending sample")
+  M(TABLE, weights, f64, "e^(+-i/sigma) / e^(L/sigma) of the rise and of the fall, by ascending sample")             \
+  M(TABLE, powers, f64, "e^(-i/sigma) for the steps of a chunk, from i = 0 on")
 SL_ARGUMENTS(cusp_filter, CUSP_FILTER);
 
 /* A waveform. Convolutions are needed at samples t from `first` on, one more than outputs. */
@@ -51,12 +53,17 @@ static SL_DEVICE double sample(const struct waveform *w, int32_t at) {
   return at < 0 ? 0.0 : (double)((int32_t)w->value[at] - w->baseline);
 }
 
-/* The samples at the ends of the parts for the convolutions at samples first + k, in shared memory: the last sample of
- * the rise, and those before the rise, before the flat top, before the kernel, and the last one of the fall. */
+/* The samples at the ends of the parts, by place_of: those that the convolution at sample first + k has and the one
+ * before has not, or the other way round: the last one of the rise, the one before the rise, the one before the flat
+ * top of the convolution before, the one before the kernel, and the last one of the fall. */
 struct ends {
   const int32_t *now, *before_rise, *before_flat, *before_all, *fall;
 };
 enum { ENDS = 5 };
+
+/* Outputs k = 1, 2, ... are in chunks of `steps`, a chunk for each lane: step i of all lanes side by side. */
+#define STEPS_OF(length) (((length) + LANES - 1) / LANES)
+static SL_DEVICE uint32_t place_of(uint32_t k, uint32_t steps) { return (k - 1) % steps * LANES + (k - 1) / steps; }
 
 /* First sample of a part of the kernel for the convolution at t. */
 static SL_DEVICE int32_t part_begin(const struct cusp *c, uint32_t part, int32_t t) {
@@ -140,102 +147,184 @@ static SL_DEVICE void begin(const struct cusp_filter_args *a, const struct wavef
   }
 }
 
-/* Copies the samples at the ends of the parts to `memory`, which has ENDS rows of length + 1. */
+/* Copies the samples at the ends of the parts to `memory`, which has ENDS rows of LANES steps; 0 beyond `length`. */
 static SL_DEVICE struct ends copy_ends(const struct cusp_filter_args *a, const struct waveform *w, int32_t *memory) {
   const struct cusp *c = &a->shape;
-  const int32_t back[ENDS] = {0, (int32_t)c->rise, (int32_t)(c->rise + c->flat), (int32_t)c->taps,
+  const int32_t back[ENDS] = {0, (int32_t)c->rise, (int32_t)(c->rise + c->flat) + 1, (int32_t)c->taps,
                               (int32_t)(c->taps - c->fall)};
-  const uint32_t row = a->length + 1;
+  const uint32_t steps = STEPS_OF(a->length), row = steps * LANES;
   SL_UNROLL
   for (uint32_t e = 0; e < ENDS; e++) {
     const int32_t begin = w->first - back[e];
-    for (uint32_t k = threadIdx.x; k < row; k += blockDim.x) {
+    for (uint32_t place = threadIdx.x; place < row; place += blockDim.x) {
+      const uint32_t k = place % LANES * steps + place / LANES + 1;
       const int32_t at = begin + (int32_t)k;
-      memory[e * row + k] = at < 0 ? 0 : (int32_t)w->value[at] - w->baseline;
+      memory[e * row + place] = at < 0 || k > a->length ? 0 : (int32_t)w->value[at] - w->baseline;
     }
   }
   const struct ends ends = {memory, memory + row, memory + 2 * row, memory + 3 * row, memory + 4 * row};
   return ends;
 }
 
-/* Step 2. Each function writes its part of the convolutions at sample first + k to to[k]. */
-static SL_DEVICE void go_later(const struct cusp_filter_args *a, const struct ends *x, const struct begin_sums *from,
-                               double *to) {
+/* Integers of a convolution: moments of both slopes, sum over the flat top. */
+struct integers {
+  struct moments slope[SLOPES];
+  int64_t flat;
+};
+
+/* Step 2 in shared memory: by place_of what the chunks have for themselves, and by lane what they begin with. Sums with
+ * e^(-i/sigma) at output k: later; sums with e^(i/sigma) at output k - 1: earlier. */
+struct chunks {
+  double *later, *earlier;
+  int64_t *flat, *parabolas;
+  double later_begin[LANES + 1], earlier_begin[LANES + 1];
+  struct integers begin[LANES + 1];
+};
+
+/* The later sums at output k are q times those at k - 1 and what the samples at the ends add; the falling part less the
+ * rising one. */
+static SL_DEVICE void go_later(const struct cusp_filter_args *a, const struct ends *x, double *to) {
   const struct cusp_factors *f = &a->factors;
-  double rising = from->later[RISING], falling = from->later[FALLING];
-  to[0] = falling - rising;
-  for (uint32_t k = 1; k <= a->length; k++) {
-    const double of_rising = f->end * (double)x->now[k] - f->end * f->end * (double)x->before_rise[k];
-    const double of_falling = f->falling_top * (double)x->fall[k] - f->end * (double)x->before_all[k];
-    rising = fma(f->step, rising, of_rising);
-    falling = fma(f->step, falling, of_falling);
-    to[k] = falling - rising;
-  }
+  const double out_of_rise = f->end * f->end;
+  double sum[SL_LANES32] = {0};
+  for (uint32_t place = 0; place < STEPS_OF(a->length) * LANES; place += LANES)
+    SL_FOR_LANES32 (j) {
+      const double fallen = f->falling_top * (double)x->fall[place + j] - f->end * (double)x->before_all[place + j];
+      const double risen = f->end * (double)x->now[place + j] - out_of_rise * (double)x->before_rise[place + j];
+      sum[SL_LANE32(j)] = fma(f->step, sum[SL_LANE32(j)], fallen - risen);
+      to[place + j] = sum[SL_LANE32(j)];
+    }
 }
 
-static SL_DEVICE void go_earlier(const struct cusp_filter_args *a, const struct ends *x, const struct begin_sums *from,
-                                 double *to) {
+static SL_DEVICE void go_earlier(const struct cusp_filter_args *a, const struct ends *x, double *to) {
   const struct cusp_factors *f = &a->factors;
-  double rising = from->earlier[RISING], falling = from->earlier[FALLING];
-  to[a->length] = rising - falling;
-  for (uint32_t k = a->length; k > 0; k--) {
-    const double of_rising = f->step * (double)x->before_rise[k] - f->step * f->end * (double)x->now[k];
-    const double of_falling = f->step * f->end * (double)x->before_all[k] - f->falling_end * (double)x->fall[k];
-    rising = fma(f->step, rising, of_rising);
-    falling = fma(f->step, falling, of_falling);
-    to[k - 1] = rising - falling;
-  }
+  const double end = f->step * f->end;
+  double sum[SL_LANES32] = {0};
+  for (uint32_t place = STEPS_OF(a->length) * LANES; place > 0; place -= LANES)
+    SL_FOR_LANES32 (j) {
+      const uint32_t at = place - LANES + j;
+      const double risen = f->step * (double)x->before_rise[at] - end * (double)x->now[at];
+      const double fallen = end * (double)x->before_all[at] - f->falling_end * (double)x->fall[at];
+      sum[SL_LANE32(j)] = fma(f->step, sum[SL_LANE32(j)], risen - fallen);
+      to[at] = sum[SL_LANE32(j)];
+    }
 }
 
-static SL_DEVICE void add_integers(const struct cusp_filter_args *a, const struct ends *x,
-                                   const struct begin_sums *from, double *to) {
+static SL_DEVICE void add_integers(const struct cusp_filter_args *a, const struct ends *x, struct chunks *to) {
   const struct cusp *c = &a->shape;
-  struct moments rising = from->slope[RISING], falling = from->slope[FALLING];
-  int64_t flat = from->flat.sum[0];
-  for (uint32_t k = 0;; k++) {
-    const int64_t parabolas = c->ratio != 0.0 ? parabola(&rising, c->rise) + parabola(&falling, c->rise) : 0;
-    to[k] = (double)flat - c->ratio * (double)parabolas;
-    if (k == a->length) break;
-    flat += x->before_rise[k + 1] - x->before_flat[k];
-    if (c->ratio == 0.0) continue;
-    shift_moments(x->before_rise[k + 1], x->now[k + 1], c->rise, &rising);
-    shift_moments(x->before_all[k + 1], x->fall[k + 1], c->fall, &falling);
+  struct integers own[SL_LANES32];
+  memset(own, 0, sizeof own);
+  for (uint32_t place = 0; place < STEPS_OF(a->length) * LANES; place += LANES)
+    SL_FOR_LANES32 (j) {
+      const uint32_t at = place + j;
+      struct integers *i = &own[SL_LANE32(j)];
+      i->flat += x->before_rise[at] - x->before_flat[at];
+      to->flat[at] = i->flat;
+      if (c->ratio == 0.0) continue;
+      shift_moments(x->before_rise[at], x->now[at], c->rise, &i->slope[RISING]);
+      shift_moments(x->before_all[at], x->fall[at], c->fall, &i->slope[FALLING]);
+      to->parabolas[at] = parabola(&i->slope[RISING], c->rise) + parabola(&i->slope[FALLING], c->rise);
+    }
+  SL_FOR_LANES32 (j) to->begin[j + 1] = own[SL_LANE32(j)];
+}
+
+/* What moments contribute to those `steps` later: their q are smaller. */
+static SL_DEVICE struct moments later_moments(const struct moments *m, int64_t steps) {
+  const struct moments later = {
+      {m->sum[0], m->sum[1] - steps * m->sum[0], m->sum[2] - 2 * steps * m->sum[1] + steps * steps * m->sum[0]}};
+  return later;
+}
+
+/* What the chunks begin with, from lane to lane; by one thread for each direction. */
+static SL_DEVICE void pass_on(const struct cusp_filter_args *a, const struct begin_sums *from, uint32_t direction,
+                              struct chunks *to) {
+  const uint32_t steps = STEPS_OF(a->length), last = (steps - 1) * LANES;
+  if (direction == LATER) {
+    to->later_begin[0] = from->later[FALLING] - from->later[RISING];
+    for (uint32_t j = 0; j < LANES; j++)
+      to->later_begin[j + 1] = fma(a->powers[steps], to->later_begin[j], to->later[last + j]);
+  } else if (direction == EARLIER) { /* a chunk begins at its last output */
+    uint32_t k = a->length, j = (k - 1) / steps;
+    to->earlier_begin[j] = from->earlier[RISING] - from->earlier[FALLING];
+    for (; j > 0; j--, k = j * steps + steps)
+      to->earlier_begin[j - 1] = fma(a->powers[k - j * steps], to->earlier_begin[j], to->earlier[j]);
+  } else {
+    to->begin[0] = (struct integers){{from->slope[RISING], from->slope[FALLING]}, from->flat.sum[0]};
+    for (uint32_t j = 0; j < LANES; j++) {
+      struct integers *next = &to->begin[j + 1];
+      next->flat += to->begin[j].flat;
+      for (uint32_t part = 0; part < SLOPES; part++) {
+        const struct moments before = later_moments(&to->begin[j].slope[part], steps);
+        for (uint32_t m = 0; m < 3; m++) next->slope[part].sum[m] += before.sum[m];
+      }
+    }
   }
+}
+
+/* The convolution with c at sample first + k. */
+static SL_DEVICE double convolution(const struct cusp_filter_args *a, const struct chunks *of, uint32_t k) {
+  const struct cusp *c = &a->shape;
+  const uint32_t steps = STEPS_OF(a->length), j = k > 0 ? (k - 1) / steps : 0, done = k - j * steps;
+  const uint32_t above = k < a->length ? k / steps : (a->length - 1) / steps; /* the chunk with k + 1 */
+  const uint32_t end = above * steps + steps < a->length ? above * steps + steps : a->length;
+  const struct integers *begin = &of->begin[j];
+  double later = a->powers[done] * of->later_begin[j], earlier = a->powers[end - k] * of->earlier_begin[above];
+  int64_t flat = begin->flat, parabolas = 0;
+  if (k > 0) later += of->later[place_of(k, steps)];
+  if (k < a->length) earlier += of->earlier[place_of(k + 1, steps)];
+  if (k > 0) flat += of->flat[place_of(k, steps)];
+  if (c->ratio != 0.0) {
+    for (uint32_t part = 0; part < SLOPES; part++) {
+      const struct moments m = later_moments(&begin->slope[part], done);
+      parabolas += parabola(&m, c->rise);
+    }
+    if (k > 0) parabolas += of->parabolas[place_of(k, steps)];
+  }
+  return c->gain * (later + earlier) + ((double)flat - c->ratio * (double)parabolas);
 }
 
 SL_KERNEL(filter_traces, struct cusp_filter_args) {
   __shared__ struct begin_sums sums;
-  const uint32_t outputs = a.length;
-  double *later = (double *)sl_shared_memory(), *earlier = later + outputs + 1, *integers = earlier + outputs + 1;
-  int32_t *samples = (int32_t *)(integers + outputs + 1);
+  __shared__ struct chunks chunks;
+  const uint32_t outputs = a.length, row = STEPS_OF(outputs) * LANES;
+  double *convolutions = (double *)sl_shared_memory();
   const struct cusp *c = &a.shape;
   const double last_tap = c->decay * a.factors.last; /* of the convolution without its last product */
+  if (threadIdx.x == 0) {
+    chunks.later = convolutions + outputs + 1;
+    chunks.earlier = chunks.later + row;
+    chunks.flat = (int64_t *)(void *)(chunks.earlier + row);
+    chunks.parabolas = chunks.flat + row;
+  }
   SL_FOR_EVENTS (event, a.events) {
     const struct waveform w = {a.traces.value + (size_t)event * a.traces.samples, a.traces.baseline[event],
                                (int32_t)c->taps - 2};
-    const struct ends ends = copy_ends(&a, &w, samples);
+    const struct ends ends = copy_ends(&a, &w, (int32_t *)(void *)(convolutions + outputs + 1 + 4 * (size_t)row));
     begin(&a, &w, &sums);
     __syncthreads();
     SL_FOR_GROUPS (direction, DIRECTIONS, 32) {
-      if (sl_group_lane(32) > 0) continue;
-      if (direction == LATER) go_later(&a, &ends, &sums, later);
-      if (direction == EARLIER) go_earlier(&a, &ends, &sums, earlier);
-      if (direction == INTEGERS) add_integers(&a, &ends, &sums, integers);
+      if (direction == LATER) go_later(&a, &ends, chunks.later);
+      if (direction == EARLIER) go_earlier(&a, &ends, chunks.earlier);
+      if (direction == INTEGERS) add_integers(&a, &ends, &chunks);
     }
     __syncthreads();
+    SL_FOR_GROUPS (direction, DIRECTIONS, 32)
+      if (direction < DIRECTIONS && sl_group_lane(32) == 0) pass_on(&a, &sums, direction, &chunks);
+    __syncthreads();
+    for (uint32_t k = threadIdx.x; k <= outputs; k += blockDim.x) convolutions[k] = convolution(&a, &chunks, k);
+    __syncthreads();
     float *__restrict__ to = a.filtered.value + (size_t)event * outputs;
-    for (uint32_t n = threadIdx.x; n < outputs; n += blockDim.x) {
-      const double before = c->gain * (later[n] + earlier[n]) + integers[n];
-      const double now = c->gain * (later[n + 1] + earlier[n + 1]) + integers[n + 1];
-      to[n] = (float)(fma(-c->decay, before, now) + last_tap * sample(&w, (int32_t)n - 1));
-    }
+    for (uint32_t n = threadIdx.x; n < outputs; n += blockDim.x)
+      to[n] = (float)(fma(-c->decay, convolutions[n], convolutions[n + 1]) + last_tap * sample(&w, (int32_t)n - 1));
     if (threadIdx.x == 0) a.filtered.valid[event] = 1;
     __syncthreads(); /* before the next event writes to the shared memory */
   }
 }
 
 static int run(const struct sl_launch *l, const struct cusp_filter_args *a) {
-  const uint64_t bytes = ((uint64_t)a->length + 1) * (DIRECTIONS * sizeof(double) + ENDS * sizeof(int32_t));
+  const uint64_t row = STEPS_OF(a->length) * LANES;
+  const uint64_t bytes =
+      ((uint64_t)a->length + 1) * sizeof(double) + row * (4 * sizeof(double) + ENDS * sizeof(int32_t));
   return SL_LAUNCH(l, filter_traces, sl_grid_with_shared(SL_PER_EVENT, bytes), *a);
 }
 
@@ -247,8 +336,12 @@ static int prepare(const struct sl_services *s, void *args) {
   if (status < 0) return status;
   const uint32_t row = c->rise + 1;
   double *weights = (double *)s->make_table(s->context, "weights", (uint64_t)2 * SLOPES * row);
-  if (!weights) return SL_ENOMEM;
+  const uint32_t steps = STEPS_OF(a->length);
+  double *powers = (double *)s->make_table(s->context, "powers", (uint64_t)steps + 1);
+  if (!weights || !powers) return SL_ENOMEM;
   a->weights = weights;
+  a->powers = powers;
+  for (uint32_t i = 0; i <= steps; i++) powers[i] = sl_exp(-(double)i / c->sigma);
   for (uint32_t q = 0; q < c->rise; q++) {
     weights[q] = sl_exp(-(q + 1.0) / c->sigma);
     weights[row + q] = sl_exp(-(2.0 * c->rise - 1.0 - q) / c->sigma);
@@ -263,4 +356,4 @@ static int prepare(const struct sl_services *s, void *args) {
   return SL_OK;
 }
 
-SL_ALGORITHM(cusp_filter, "cusp filter, or cusp filter of zero area, for energies", 96, run, SL_PREPARE(prepare));
+SL_ALGORITHM(cusp_filter, "cusp filter, or cusp filter of zero area, for energies", 128, run, SL_PREPARE(prepare));
