@@ -6,8 +6,8 @@
  *   1. The sums at the first or the last t, by groups of 32 threads.
  *   2. From one t to the next, a sum changes by a factor and by the samples at both ends of its part, which are copied
  *      to shared memory. Sums with e^(+i/sigma) go in the direction in which the factor is below 1, so that errors
- *      fade. 32 lanes take a chunk of outputs each, as if the sums before it were 0; what the chunks begin with then
- *      goes from lane to lane, and is added.
+ *      fade. 32 lanes take a chunk of outputs each, as if the sums before it were 0; these sums then go from lane to
+ *      lane, and are added.
  *   3. out[n] = C[n + K - 1] - exp(-1 / tau) C'[n + K - 2], C the convolution, C' that without its last product.
  *
  * Determinism: sums of 32 parts and a fixed tree; sums of integers are exact up to 2^53.
@@ -53,9 +53,9 @@ static SL_DEVICE double sample(const struct waveform *w, int32_t at) {
   return at < 0 ? 0.0 : (double)((int32_t)w->value[at] - w->baseline);
 }
 
-/* The samples at the ends of the parts, by place_of: those that the convolution at sample first + k has and the one
- * before has not, or the other way round: the last one of the rise, the one before the rise, the one before the flat
- * top of the convolution before, the one before the kernel, and the last one of the fall. */
+/* Samples by which the convolution at sample first + k differs from the one before, by place_of: the last sample of the
+ * rise, the sample before the rise, the sample before the flat top of the convolution before, the sample before the
+ * kernel, and the last sample of the fall. */
 struct ends {
   const int32_t *now, *before_rise, *before_flat, *before_all, *fall;
 };
@@ -172,7 +172,7 @@ struct integers {
   int64_t flat;
 };
 
-/* Step 2 in shared memory: by place_of what the chunks have for themselves, and by lane what they begin with. Sums with
+/* Step 2 in shared memory: by place_of the sums of the chunks alone, and by lane the sums before them. Sums with
  * e^(-i/sigma) at output k: later; sums with e^(i/sigma) at output k - 1: earlier. */
 struct chunks {
   double *later, *earlier;
@@ -228,14 +228,14 @@ static SL_DEVICE void add_integers(const struct cusp_filter_args *a, const struc
   SL_FOR_LANES32 (j) to->begin[j + 1] = own[SL_LANE32(j)];
 }
 
-/* What moments contribute to those `steps` later: their q are smaller. */
+/* Contribution of moments to the moments `steps` later, which have smaller q. */
 static SL_DEVICE struct moments later_moments(const struct moments *m, int64_t steps) {
   const struct moments later = {
       {m->sum[0], m->sum[1] - steps * m->sum[0], m->sum[2] - 2 * steps * m->sum[1] + steps * steps * m->sum[0]}};
   return later;
 }
 
-/* What the chunks begin with, from lane to lane; by one thread for each direction. */
+/* Computes the sums with which the chunks begin, from lane to lane; by one thread for each direction. */
 static SL_DEVICE void pass_on(const struct cusp_filter_args *a, const struct begin_sums *from, uint32_t direction,
                               struct chunks *to) {
   const uint32_t steps = STEPS_OF(a->length), last = (steps - 1) * LANES;
