@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const int status = sl_elf_check(path, reason, sizeof reason);
   require(status == SL_OK || status == SL_EIO || status == SL_EPLUGIN);
   require((status == SL_OK) == (reason[0] == '\0'));
-  const uint32_t bits = sl_plugin_peek(path);
+  const uint32_t bits = sl_plugin_peek(path, NULL, 0);
   require(bits <= SL_PEEK_ALL && (status == SL_OK || bits == 0));
   return 0;
 }

@@ -147,7 +147,7 @@ static SL_DEVICE float sl_expression_dphi(float a, float b) {
 
 static SL_DEVICE float sl_expression_product(float factor, float count) {
   float product = factor;
-  for (float i = 1.0f; i < count; i += 1.0f) product = product * factor;
+  for (uint32_t i = 1; i < (uint32_t)count; i++) product = product * factor;
   return product;
 }
 
