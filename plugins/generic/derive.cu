@@ -12,6 +12,8 @@
 
 #include <sluice/expression_machine.h>
 
+#include <stddef.h>
+
 #define NOT_A_NUMBER 0x7fc00000u
 
 /* clang-format off */
@@ -36,11 +38,11 @@ SL_ARGUMENTS(derive, DERIVE);
   EXPRESSION(M) M(OPERAND, items) OPERANDS(M) M(OUT, derived, generic_derived_of_events, "a value per event")
 SL_ARGUMENTS(derive_of_events, DERIVE_OF_EVENTS);
 
-static SL_DEVICE const uint32_t *pointer_at(const void *args, uint32_t offset) {
-  const uint32_t *pointer;
-  memcpy(&pointer, (const unsigned char *)args + offset, sizeof pointer);
-  return pointer;
-}
+/* The runtime replaces derive by derive_of_events after it has compiled the expression, so operands keep their places.
+ */
+SL_STATIC_ASSERT(offsetof(struct derive_args, items) == offsetof(struct derive_of_events_args, items) &&
+                     offsetof(struct derive_args, o15) == offsetof(struct derive_of_events_args, o15),
+                 "operands have the same places");
 
 static SL_DEVICE float value_of(const struct sl_program *program, const struct sl_expression_subject *subject) {
   const float value = sl_expression_evaluate(program->words, program->word_count, subject);
@@ -51,8 +53,8 @@ SL_KERNEL(derive_items, struct derive_args) {
   struct sl_expression_link links[SL_PROGRAM_LINKS];
   for (uint32_t k = 0; k < SL_PROGRAM_LINKS; k++) {
     const uint32_t is_used = k < a.program.link_count;
-    links[k].offsets = is_used ? pointer_at(&a, a.program.links[k].offsets) : NULL;
-    links[k].indices = is_used ? pointer_at(&a, a.program.links[k].indices) : NULL;
+    links[k].offsets = is_used ? (const uint32_t *)sl_expression_pointer(&a, a.program.links[k].offsets) : NULL;
+    links[k].indices = is_used ? (const uint32_t *)sl_expression_pointer(&a, a.program.links[k].indices) : NULL;
   }
   SL_FOR_EVENTS (event, a.events) {
     struct sl_expression_subject subject = {&a, links, event, 0};

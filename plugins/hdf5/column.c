@@ -150,7 +150,10 @@ static int write_buffer(const struct column *c) {
   return status;
 }
 
-int column_write(struct column *c) { return c->used_rows ? write_buffer(c) : 0; }
+int column_flush(struct column *c) {
+  if (!c->buffer) return 0;
+  return (c->used_rows > 0 && write_buffer(c) < 0) || H5Dflush(c->data_set) < 0 ? -1 : 0;
+}
 
 int column_add(struct column *c, const void *values, uint64_t rows) {
   const unsigned char *from = (const unsigned char *)values;

@@ -36,8 +36,8 @@ struct column_description {
 int column_open(struct column *c, hid_t group, const struct column_description *d, unsigned compression);
 /* Adds `rows` contiguous rows. */
 int column_add(struct column *c, const void *values, uint64_t rows);
-/* Writes all rows to the data set; the library may still cache them. */
-int column_write(struct column *c);
+/* Writes all rows to the file. Nothing if the column is not open. */
+int column_flush(struct column *c);
 /* Closes the data set of a column, which keeps the rows that are not written yet. */
 int column_release(struct column *c);
 /* Opens the data set of a released column again. */

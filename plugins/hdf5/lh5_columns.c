@@ -75,28 +75,9 @@ static int can_be_column(const struct lh5_column *c, const struct sl_field *f) {
   return f->shape == SL_SHAPE_CODE_PER_EVENT || (f->shape == SL_SHAPE_CODE_PER_ITEM && f->width == 1);
 }
 
-/* Returns the index of the field, or -1 after a message. */
-static int find_field(const struct parser *p, struct word name, const struct lh5_column *c) {
-  struct expected names = {"", 0};
-  int found = -1;
-  for (uint32_t f = 0; f < c->collection->field_count; f++) {
-    if (can_be_column(c, &c->collection->fields[f])) expect(&names, c->collection->fields[f].name);
-    if (is_word(name, c->collection->fields[f].name)) found = (int)f;
-  }
-  if (found < 0)
-    (void)fail_at(p, name.at, "the output has no field", &name, names.text);
-  else if (can_be_column(c, &c->collection->fields[found]))
-    return found;
-  else
-    (void)fail_at(p, name.at, "a column has a value, or an array, for each event, or a value for each item; not so",
-                  &name, names.text);
-  return -1;
-}
-
 /* Finds the fields that belong to the field: the boundaries of items, and the bit that is 0 if there is no value. */
 static void find_companions(struct lh5_column *c) {
   c->has_items = c->field->shape == SL_SHAPE_CODE_PER_ITEM;
-  c->valid_bit = LH5_NO_VALID;
   for (uint32_t f = 0; f < c->collection->field_count; f++) {
     const struct sl_field *field = &c->collection->fields[f];
     if (field->shape == SL_SHAPE_CODE_OFFSETS) c->offsets_index = f;
@@ -104,9 +85,27 @@ static void find_companions(struct lh5_column *c) {
         strcmp(field->name, "valid") != 0 || f == c->field_index)
       continue;
     c->valid_index = f;
-    c->valid_bit = c->field_index - (c->field_index > f);
+    const uint32_t bit = c->field_index - (c->field_index > f);
+    c->valid_mask = bit < 32 ? 1u << bit : 0;
   }
-  if (c->valid_bit > LH5_NO_VALID) c->valid_bit = LH5_NO_VALID;
+}
+
+/* Finds the field of the column, and its companions. */
+static int find_field(const struct parser *p, struct word name, struct lh5_column *c) {
+  struct expected names = {"", 0};
+  for (uint32_t f = 0; f < c->collection->field_count; f++) {
+    const struct sl_field *field = &c->collection->fields[f];
+    if (can_be_column(c, field)) expect(&names, field->name);
+    if (!is_word(name, field->name)) continue;
+    c->field_index = f;
+    c->field = field;
+  }
+  if (!c->field) return fail_at(p, name.at, "the output has no field", &name, names.text);
+  if (!can_be_column(c, c->field))
+    return fail_at(p, name.at, "a column has a value, or an array, for each event, or a value for each item; not so",
+                   &name, names.text);
+  find_companions(c);
+  return SL_OK;
 }
 
 static int read_field(struct parser *p, struct lh5_column *c) {
@@ -115,13 +114,7 @@ static int read_field(struct parser *p, struct lh5_column *c) {
   while (dot > 0 && word.at[dot - 1] != '.') dot--;
   if (dot < 2 || dot == word.length) return fail_at(p, word.at, "expected OUTPUT.FIELD, found", &word, "");
   const int status = find_output(p, (struct word){word.at, dot - 1}, c);
-  if (status < 0) return status;
-  const int field = find_field(p, (struct word){word.at + dot, word.length - dot}, c);
-  if (field < 0) return SL_EINVAL;
-  c->field_index = (uint32_t)field;
-  c->field = &c->collection->fields[field];
-  find_companions(c);
-  return SL_OK;
+  return status < 0 ? status : find_field(p, (struct word){word.at + dot, word.length - dot}, c);
 }
 
 /* --------------------------------------------------------------------------------------------------- a column */
@@ -158,8 +151,8 @@ static int read_form(struct parser *p, struct lh5_column *c) {
     word = next_word(p);
   }
   const int is_samples = strcmp(c->field->unit, "samples") == 0, is_ns = strcmp(c->unit, "ns") == 0;
-  c->is_time = is_samples && is_ns;
-  c->is_duration = strcmp(c->field->unit, "periods") == 0 && is_ns;
+  if (is_ns && is_samples) c->to_ns = LH5_TIME;
+  if (is_ns && strcmp(c->field->unit, "periods") == 0) c->to_ns = LH5_DURATION;
   c->is_index = is_samples && is_signed_type(c->field->type);
   if (word.length == 0) return SL_OK;
   if (!is_word(word, "as")) return fail_at(p, word.at, "expected a comma or `as`, found", &word, "");
@@ -169,7 +162,7 @@ static int read_form(struct parser *p, struct lh5_column *c) {
   if (c->is_integer) c->type = c->field->type;
   if (!c->is_integer && c->type != SL_TYPE_f64 && !is_word(word, "f32"))
     return fail_at(p, word.at, "the type of a column is f32, f64 or integer, not", &word, "");
-  if (c->is_integer && (c->is_time || c->is_duration || !is_integer_type(c->type)))
+  if (c->is_integer && (c->to_ns || !is_integer_type(c->type)))
     return fail_at(p, word.at,
                    is_integer_type(c->type) ? "times in ns are f32 or f64, not" : "the values of the field are not",
                    &word, "");

@@ -13,7 +13,9 @@
 #include <sluice/plugin.h>
 
 #define LH5_OF_TRACES UINT32_MAX
-enum { LH5_NAME_BYTES = 64, LH5_UNIT_BYTES = 32, LH5_NO_VALID = 32 };
+enum { LH5_NAME_BYTES = 64, LH5_UNIT_BYTES = 32 };
+/* A field in samples, or in sampling periods, that is written in ns; any other one. */
+enum { LH5_AS_IT_IS, LH5_TIME, LH5_DURATION };
 
 struct lh5_column {
   char name[LH5_NAME_BYTES], unit[LH5_UNIT_BYTES];
@@ -23,10 +25,10 @@ struct lh5_column {
   uint32_t field_index;   /* in the collection */
   uint32_t offsets_index; /* of a field of items: the field with their boundaries */
   uint32_t has_items;
-  uint32_t valid_index, valid_bit; /* field and bit that are 0 if there is no value; bit LH5_NO_VALID: none */
-  uint32_t is_index;               /* a negative value means that there is none */
-  uint32_t is_integer, type;       /* type in the file, SL_TYPE_... */
-  uint32_t is_time, is_duration;   /* a field in samples, or in periods, in ns */
+  uint32_t valid_index, valid_mask; /* field with a bit that is 0 if there is no value; mask 0: none */
+  uint32_t is_index;                /* a negative value means that there is none */
+  uint32_t is_integer, type;        /* type in the file, SL_TYPE_... */
+  uint32_t to_ns, reserved;         /* how a number becomes ns, LH5_TIME, ... */
 };
 struct lh5_columns {
   struct lh5_column *at;

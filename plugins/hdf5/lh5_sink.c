@@ -80,7 +80,7 @@ static int create_file(struct lh5_sink *k, const struct sl_run *run) {
 
 static int check_times(const struct lh5_sink *k, const struct sl_services *s) {
   for (uint32_t i = 0; i < k->columns.count && k->period_ns == 0; i++) {
-    if (!k->columns.at[i].is_time && !k->columns.at[i].is_duration) continue;
+    if (!k->columns.at[i].to_ns) continue;
     s->message(s->context, SL_ERROR,
                "period_ns: column `%s` is a time in ns; set the sampling period, for example to ${raw.period_ns}",
                k->columns.at[i].name);
@@ -273,9 +273,8 @@ static void convert(struct lh5_sink *k, const struct lh5_column *c, const void *
   double *wide = (double *)k->converted;
   for (uint32_t i = 0; i < count; i++) {
     const double found = is_valid ? number_at(c->field->type, values, first + i) : 0;
-    const double value = c->is_time       ? found * k->period_ns + k->begin_ns
-                         : c->is_duration ? found * k->period_ns
-                                          : found;
+    const double in_ns = c->to_ns == LH5_TIME ? found * k->period_ns + k->begin_ns : found * k->period_ns;
+    const double value = c->to_ns ? in_ns : found;
     const double written = is_valid && !(c->is_index && found < 0) ? value : (double)NAN;
     if (c->type == SL_TYPE_f32)
       narrow[i] = (float)written;
@@ -317,8 +316,7 @@ static int add_value(struct lh5_sink *k, struct written_column *w, const struct 
   const uint32_t width = c->field->width;
   if (c->has_items) return add_items(k, w, c, fields, event, has_error);
   int is_valid = !has_error;
-  if (is_valid && c->valid_bit < LH5_NO_VALID)
-    is_valid = ((const uint32_t *)fields[c->valid_index])[event] >> c->valid_bit & 1;
+  if (is_valid && c->valid_mask) is_valid = (((const uint32_t *)fields[c->valid_index])[event] & c->valid_mask) != 0;
   return add_rows(k, &w->data, c, fields[c->field_index], (size_t)event * width, 1, width,
                   is_valid || (c->is_integer && !has_error));
 }
@@ -350,10 +348,6 @@ static int check_items(const struct lh5_sink *k, const struct sl_services *s) {
   return SL_OK;
 }
 
-static int flush_column(struct column *c) {
-  return c->buffer && (column_write(c) < 0 || H5Dflush(c->data_set) < 0) ? -1 : 0;
-}
-
 /* Writes all added events to the file. */
 static int flush(struct lh5_sink *k) {
   int status = 0;
@@ -362,8 +356,8 @@ static int flush(struct lh5_sink *k) {
     if (!t->has_new_rows) continue;
     status = reopen_table(k, t);
     for (uint32_t c = 0; c < k->columns.count && status == 0; c++) {
-      status = flush_column(&t->columns[c].data);
-      if (status == 0) status = flush_column(&t->columns[c].ends);
+      status = column_flush(&t->columns[c].data);
+      if (status == 0) status = column_flush(&t->columns[c].ends);
     }
     if (status < 0) return status;
     t->has_new_rows = 0;
@@ -381,10 +375,14 @@ static int lh5_sink_consume(void *state, const struct sl_services *s, const void
   if (status < 0) return status;
   SL_FOR_BATCH (e, batch)
     if (status == 0) status = add_event(k, a, batch, e);
+  if (status == 0 && check_items(k, s) < 0) {
+    k->has_failed = 1; /* so that no row with a wrong end is kept */
+    return SL_EINVAL;
+  }
   k->events += SL_BATCH_COUNT(batch);
   k->unflushed_events += SL_BATCH_COUNT(batch);
   if (status == 0 && k->flush_events && k->unflushed_events >= k->flush_events) status = flush(k);
-  return status == 0 ? check_items(k, s) : fail(k, "write to it");
+  return status == 0 ? SL_OK : fail(k, "write to it");
 }
 
 static int lh5_sink_flush(void *state, const struct sl_services *s) {

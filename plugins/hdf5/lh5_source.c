@@ -150,14 +150,12 @@ static int open_table(struct lh5_source *k, const struct sl_services *s, const s
 }
 
 static void report_no_table(const struct lh5_source *k, const struct sl_services *s, const char *pattern) {
-  char list[256] = "";
-  size_t used = 0;
+  char list[256];
   struct lh5_names all = {0};
   (void)lh5_find_tables(k->file, "*", &all);
-  for (uint32_t i = 0; i < all.count && used < sizeof list; i++)
-    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", all.at[i]);
+  lh5_names_text(&all, list, sizeof list);
   s->message(s->context, SL_ERROR, "tables: %s has no table CHANNEL/raw that matches `%s`; its tables: %s",
-             k->inputs.names[k->file_index], pattern, *list ? list : "none");
+             k->inputs.names[k->file_index], pattern, list);
   lh5_names_free(&all);
 }
 

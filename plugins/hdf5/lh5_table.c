@@ -20,6 +20,12 @@ void lh5_names_free(struct lh5_names *names) {
   *names = (struct lh5_names){0};
 }
 
+void lh5_names_text(const struct lh5_names *names, char *text, size_t bytes) {
+  size_t used = (size_t)snprintf(text, bytes, "%s", names->count > 0 ? "" : "none");
+  for (uint32_t i = 0; i < names->count && used < bytes; i++)
+    used += (size_t)snprintf(text + used, bytes - used, "%s%s", i ? ", " : "", names->at[i]);
+}
+
 /* Takes the name, which was allocated; NULL: out of memory. */
 static int add_name(struct lh5_names *names, char *name) {
   char **at = name ? (char **)realloc((void *)names->at, (names->count + 1) * sizeof *at) : NULL;
@@ -219,14 +225,11 @@ static int open_others(struct lh5_table *t, hid_t table, uint32_t wanted, struct
 
 /* Names the missing column, and the columns of the table. */
 static int fail_without_column(hid_t file, const char *path, const char *column, struct lh5_fault *fault) {
-  char list[256] = "";
-  size_t used = 0;
+  char list[256];
   struct lh5_names names = {0};
   (void)lh5_find_columns(file, path, &names);
-  for (uint32_t i = 0; i < names.count && used < sizeof list; i++)
-    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names.at[i]);
-  const int status =
-      lh5_fail(fault, "it has no column `%s`; its columns of waveforms: %s", column, *list ? list : "none");
+  lh5_names_text(&names, list, sizeof list);
+  const int status = lh5_fail(fault, "it has no column `%s`; its columns of waveforms: %s", column, list);
   lh5_names_free(&names);
   return status;
 }

@@ -47,6 +47,8 @@ struct lh5_names {
   uint32_t count;
 };
 void lh5_names_free(struct lh5_names *names);
+/* "a, b", as far as there is room; "none" without a name. */
+void lh5_names_text(const struct lh5_names *names, char *text, size_t bytes);
 /* Lists the tables of a file with a path CHANNEL/raw that matches the pattern (fnmatch). Returns 0 or SL_ENOMEM. */
 int lh5_find_tables(hid_t file, const char *pattern, struct lh5_names *names);
 /* Lists the columns of waveforms of a table. */

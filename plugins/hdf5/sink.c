@@ -315,18 +315,14 @@ static int add_events(struct sink *k, const struct sl_batch *batch) {
   return status;
 }
 
-static int flush_column(struct column *c) {
-  return c->buffer && (column_write(c) < 0 || H5Dflush(c->data_set) < 0) ? -1 : 0;
-}
-
 /* Writes all added events to the file. */
 static int flush(struct sink *k) {
   int status = 0;
   for (uint32_t o = 0; o < k->table_count; o++)
     for (uint32_t f = 0; f < k->tables[o].collection->field_count && status == 0; f++)
-      status = flush_column(&k->tables[o].columns[f]);
+      status = column_flush(&k->tables[o].columns[f]);
   static const int last_is_number[EVENT_COLUMNS] = {EVENT_RUN, EVENT_ERROR, EVENT_NUMBER};
-  for (int i = 0; i < EVENT_COLUMNS && status == 0; i++) status = flush_column(&k->event_columns[last_is_number[i]]);
+  for (int i = 0; i < EVENT_COLUMNS && status == 0; i++) status = column_flush(&k->event_columns[last_is_number[i]]);
   if (status < 0) return status;
   k->to->mark(k->output, k->unflushed_events);
   k->unflushed_events = 0;
@@ -335,6 +331,7 @@ static int flush(struct sink *k) {
 
 static int sink_consume(void *state, const struct sl_services *s, const void *args, const struct sl_batch *batch) {
   struct sink *k = (struct sink *)state;
+  hdf5_begin(); /* the library has settings for each thread */
   (void)args;
   int status = k->is_begun ? 0 : begin_events(k, s->run, batch->selected != NULL);
   for (uint32_t o = 0; o < k->table_count && status == 0; o++)
@@ -348,6 +345,7 @@ static int sink_consume(void *state, const struct sl_services *s, const void *ar
 
 static int sink_flush(void *state, const struct sl_services *s) {
   struct sink *k = (struct sink *)state;
+  hdf5_begin();
   (void)s;
   return k->unflushed_events == 0 || flush(k) == 0 ? SL_OK : fail(k, "write to it");
 }
@@ -393,6 +391,7 @@ static int change_attributes(const struct sink *k, const struct table *t, const 
 
 /* Writes the final values and closes the file. */
 static int complete_file(struct sink *k, const struct sl_run *run) {
+  hdf5_begin();
   int status = k->is_begun ? 0 : begin_events(k, run, 0);
   for (uint32_t o = 0; o < run->output_count && status == 0; o++) status = add_totals(&k->tables[o], &run->outputs[o]);
   if (status == 0) status = flush(k);
@@ -437,6 +436,7 @@ static int sink_finish(void *state, const struct sl_services *s, const struct sl
 
 static void sink_close(void *state) {
   struct sink *k = (struct sink *)state;
+  hdf5_begin();
   if (k->is_open && k->is_begun && !k->has_failed) (void)flush(k); /* the run failed: complete events are kept */
   (void)close_file(k);
   free_tables(k);

@@ -64,7 +64,7 @@ static inline SL_UNUSED int cusp_make(const struct sl_services *s, int64_t taps,
   c->gain = -1.0 / sl_expm1(-2.0 * c->rise / sigma);
   c->ratio = 0.0;
   c->decay = sl_exp(-1.0 / tau);
-  for (uint32_t i = 0; i < c->taps; i++) {
+  for (uint32_t i = 0; zero_area && i < c->taps; i++) {
     sum += cusp_value(c, i);
     sum_of_parabolas += cusp_parabola(c, i);
   }

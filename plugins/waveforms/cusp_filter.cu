@@ -11,13 +11,13 @@
  *   3. out[n] = C[n + K - 1] - exp(-1 / tau) C'[n + K - 2], C the convolution, C' that without its last product.
  *
  * Determinism: sums of 32 parts and a fixed tree; sums of integers are exact up to 2^53.
- * Cost per waveform: 3 (with zero area 5) products per sample, about 30 per output.
+ * Cost per waveform: 2 (with zero area 5) products per sample of a slope, about 30 per output.
  */
 #include "cusp.h"
 
 enum { RISING, FALLING, SLOPES };              /* parts of the kernel beside the flat top; their number */
 enum { LATER, EARLIER, INTEGERS, DIRECTIONS }; /* groups of step 2 */
-enum { LANES = 32 };
+enum { CHUNKS = 32 };
 
 /* With s = sigma: e^(-1/s), e^(-L/s), e^((J - L)/s), e^(-(J + L + 1)/s) for J values of the falling part, c[K-1]. */
 struct cusp_factors {
@@ -62,8 +62,8 @@ struct ends {
 enum { ENDS = 5 };
 
 /* Outputs k = 1, 2, ... are in chunks of `steps`, a chunk for each lane: step i of all lanes side by side. */
-#define STEPS_OF(length) (((length) + LANES - 1) / LANES)
-static SL_DEVICE uint32_t place_of(uint32_t k, uint32_t steps) { return (k - 1) % steps * LANES + (k - 1) / steps; }
+#define STEPS_OF(length) (((length) + CHUNKS - 1) / CHUNKS)
+static SL_DEVICE uint32_t place_of(uint32_t k, uint32_t steps) { return (k - 1) % steps * CHUNKS + (k - 1) / steps; }
 
 /* First sample of a part of the kernel for the convolution at t. */
 static SL_DEVICE int32_t part_begin(const struct cusp *c, uint32_t part, int32_t t) {
@@ -83,6 +83,16 @@ static SL_DEVICE double weighted_sum(const struct waveform *w, const double *wei
   SL_FOR_LANES32_BELOW (j, left - whole)
     sl_sum64_add(&s, j, factor[whole + j] * (double)((int32_t)value[whole + j] - baseline));
   return sl_group_sum64_total(&s);
+}
+
+/* Sum over `count` samples; all threads of a group call it. */
+static SL_DEVICE int64_t plain_sum(const struct waveform *w, int32_t begin, uint32_t count) {
+  struct sl_sum64 s = sl_sum64_zero();
+  for (uint32_t base = begin < 0 ? 1 : 0; base < count; base += 32) {
+    const uint16_t *__restrict__ value = w->value + (begin + (int32_t)base);
+    SL_FOR_LANES32_BELOW (j, count - base) sl_sum64_add(&s, j, (double)((int32_t)value[j] - w->baseline));
+  }
+  return (int64_t)sl_group_sum64_total(&s);
 }
 
 /* Sums of x q^k, k = 0, 1, 2, over `count` samples; all threads of a group call it. */
@@ -120,7 +130,8 @@ static SL_DEVICE int64_t parabola(const struct moments *m, uint32_t rise) {
  * moments. */
 struct begin_sums {
   double later[SLOPES], earlier[SLOPES];
-  struct moments slope[SLOPES], flat;
+  struct moments slope[SLOPES];
+  int64_t flat;
 };
 
 static SL_DEVICE uint32_t slope_count(const struct cusp *c, uint32_t part) {
@@ -138,26 +149,28 @@ static SL_DEVICE void begin(const struct cusp_filter_args *a, const struct wavef
     const double sum = weighted_sum(w, weight, part_begin(c, part, t), slope_count(c, part));
     if (is_task && sl_group_lane(32) == 0) *(is_later ? &to->later[part] : &to->earlier[part]) = sum;
   }
-  SL_FOR_GROUPS (part, SLOPES + 1, 32) {
-    const uint32_t is_part = part < SLOPES + 1, is_flat = part >= SLOPES;
-    const int32_t from = is_flat ? w->first - (int32_t)(c->rise + c->flat) : part_begin(c, part, w->first);
-    const uint32_t count = is_flat ? c->flat + 1 : c->ratio != 0.0 ? slope_count(c, part) : 0;
-    const struct moments m = sum_moments(w, from, is_part ? count : 0);
-    if (is_part && sl_group_lane(32) == 0) *(is_flat ? &to->flat : &to->slope[part]) = m;
+  SL_FOR_GROUPS (part, SLOPES, 32) {
+    const uint32_t is_part = part < SLOPES && c->ratio != 0.0;
+    const struct moments m = sum_moments(w, part_begin(c, part, w->first), is_part ? slope_count(c, part) : 0);
+    if (part < SLOPES && sl_group_lane(32) == 0) to->slope[part] = m;
+  }
+  SL_FOR_GROUPS (task, 1, 32) {
+    const int64_t flat = plain_sum(w, w->first - (int32_t)(c->rise + c->flat), task == 0 ? c->flat + 1 : 0);
+    if (task == 0 && sl_group_lane(32) == 0) to->flat = flat;
   }
 }
 
-/* Copies the samples at the ends of the parts to `memory`, which has ENDS rows of LANES steps; 0 beyond `length`. */
+/* Copies the samples at the ends of the parts to `memory`, which has ENDS rows of CHUNKS steps; 0 beyond `length`. */
 static SL_DEVICE struct ends copy_ends(const struct cusp_filter_args *a, const struct waveform *w, int32_t *memory) {
   const struct cusp *c = &a->shape;
   const int32_t back[ENDS] = {0, (int32_t)c->rise, (int32_t)(c->rise + c->flat) + 1, (int32_t)c->taps,
                               (int32_t)(c->taps - c->fall)};
-  const uint32_t steps = STEPS_OF(a->length), row = steps * LANES;
+  const uint32_t steps = STEPS_OF(a->length), row = steps * CHUNKS;
   SL_UNROLL
   for (uint32_t e = 0; e < ENDS; e++) {
     const int32_t begin = w->first - back[e];
     for (uint32_t place = threadIdx.x; place < row; place += blockDim.x) {
-      const uint32_t k = place % LANES * steps + place / LANES + 1;
+      const uint32_t k = place % CHUNKS * steps + place / CHUNKS + 1;
       const int32_t at = begin + (int32_t)k;
       memory[e * row + place] = at < 0 || k > a->length ? 0 : (int32_t)w->value[at] - w->baseline;
     }
@@ -172,13 +185,16 @@ struct integers {
   int64_t flat;
 };
 
-/* Step 2 in shared memory: by place_of the sums of the chunks alone, and by lane the sums before them. Sums with
+/* Step 2 in shared memory: the sums before each chunk, and by place_of the sums of the chunks alone. Sums with
  * e^(-i/sigma) at output k: later; sums with e^(i/sigma) at output k - 1: earlier. */
+struct before_chunks {
+  double later[CHUNKS + 1], earlier[CHUNKS + 1];
+  struct integers integers[CHUNKS + 1];
+};
 struct chunks {
   double *later, *earlier;
   int64_t *flat, *parabolas;
-  double later_begin[LANES + 1], earlier_begin[LANES + 1];
-  struct integers begin[LANES + 1];
+  struct before_chunks *before;
 };
 
 /* The later sums at output k are q times those at k - 1 and what the samples at the ends add; the falling part less the
@@ -187,7 +203,7 @@ static SL_DEVICE void go_later(const struct cusp_filter_args *a, const struct en
   const struct cusp_factors *f = &a->factors;
   const double out_of_rise = f->end * f->end;
   double sum[SL_LANES32] = {0};
-  for (uint32_t place = 0; place < STEPS_OF(a->length) * LANES; place += LANES)
+  for (uint32_t place = 0; place < STEPS_OF(a->length) * CHUNKS; place += CHUNKS)
     SL_FOR_LANES32 (j) {
       const double fallen = f->falling_top * (double)x->fall[place + j] - f->end * (double)x->before_all[place + j];
       const double risen = f->end * (double)x->now[place + j] - out_of_rise * (double)x->before_rise[place + j];
@@ -200,9 +216,9 @@ static SL_DEVICE void go_earlier(const struct cusp_filter_args *a, const struct 
   const struct cusp_factors *f = &a->factors;
   const double end = f->step * f->end;
   double sum[SL_LANES32] = {0};
-  for (uint32_t place = STEPS_OF(a->length) * LANES; place > 0; place -= LANES)
+  for (uint32_t place = STEPS_OF(a->length) * CHUNKS; place > 0; place -= CHUNKS)
     SL_FOR_LANES32 (j) {
-      const uint32_t at = place - LANES + j;
+      const uint32_t at = place - CHUNKS + j;
       const double risen = f->step * (double)x->before_rise[at] - end * (double)x->now[at];
       const double fallen = end * (double)x->before_all[at] - f->falling_end * (double)x->fall[at];
       sum[SL_LANE32(j)] = fma(f->step, sum[SL_LANE32(j)], risen - fallen);
@@ -210,11 +226,11 @@ static SL_DEVICE void go_earlier(const struct cusp_filter_args *a, const struct 
     }
 }
 
-static SL_DEVICE void add_integers(const struct cusp_filter_args *a, const struct ends *x, struct chunks *to) {
+static SL_DEVICE void add_integers(const struct cusp_filter_args *a, const struct ends *x, const struct chunks *to) {
   const struct cusp *c = &a->shape;
   struct integers own[SL_LANES32];
   memset(own, 0, sizeof own);
-  for (uint32_t place = 0; place < STEPS_OF(a->length) * LANES; place += LANES)
+  for (uint32_t place = 0; place < STEPS_OF(a->length) * CHUNKS; place += CHUNKS)
     SL_FOR_LANES32 (j) {
       const uint32_t at = place + j;
       struct integers *i = &own[SL_LANE32(j)];
@@ -225,7 +241,7 @@ static SL_DEVICE void add_integers(const struct cusp_filter_args *a, const struc
       shift_moments(x->before_all[at], x->fall[at], c->fall, &i->slope[FALLING]);
       to->parabolas[at] = parabola(&i->slope[RISING], c->rise) + parabola(&i->slope[FALLING], c->rise);
     }
-  SL_FOR_LANES32 (j) to->begin[j + 1] = own[SL_LANE32(j)];
+  SL_FOR_LANES32 (j) to->before->integers[j + 1] = own[SL_LANE32(j)];
 }
 
 /* Contribution of moments to the moments `steps` later, which have smaller q. */
@@ -237,24 +253,24 @@ static SL_DEVICE struct moments later_moments(const struct moments *m, int64_t s
 
 /* Computes the sums with which the chunks begin, from lane to lane; by one thread for each direction. */
 static SL_DEVICE void pass_on(const struct cusp_filter_args *a, const struct begin_sums *from, uint32_t direction,
-                              struct chunks *to) {
-  const uint32_t steps = STEPS_OF(a->length), last = (steps - 1) * LANES;
+                              const struct chunks *of) {
+  struct before_chunks *to = of->before;
+  const uint32_t steps = STEPS_OF(a->length), last = (steps - 1) * CHUNKS;
   if (direction == LATER) {
-    to->later_begin[0] = from->later[FALLING] - from->later[RISING];
-    for (uint32_t j = 0; j < LANES; j++)
-      to->later_begin[j + 1] = fma(a->powers[steps], to->later_begin[j], to->later[last + j]);
+    to->later[0] = from->later[FALLING] - from->later[RISING];
+    for (uint32_t j = 0; j < CHUNKS; j++) to->later[j + 1] = fma(a->powers[steps], to->later[j], of->later[last + j]);
   } else if (direction == EARLIER) { /* a chunk begins at its last output */
     uint32_t k = a->length, j = (k - 1) / steps;
-    to->earlier_begin[j] = from->earlier[RISING] - from->earlier[FALLING];
+    to->earlier[j] = from->earlier[RISING] - from->earlier[FALLING];
     for (; j > 0; j--, k = j * steps + steps)
-      to->earlier_begin[j - 1] = fma(a->powers[k - j * steps], to->earlier_begin[j], to->earlier[j]);
+      to->earlier[j - 1] = fma(a->powers[k - j * steps], to->earlier[j], of->earlier[j]);
   } else {
-    to->begin[0] = (struct integers){{from->slope[RISING], from->slope[FALLING]}, from->flat.sum[0]};
-    for (uint32_t j = 0; j < LANES; j++) {
-      struct integers *next = &to->begin[j + 1];
-      next->flat += to->begin[j].flat;
+    to->integers[0] = (struct integers){{from->slope[RISING], from->slope[FALLING]}, from->flat};
+    for (uint32_t j = 0; j < CHUNKS; j++) {
+      struct integers *next = &to->integers[j + 1];
+      next->flat += to->integers[j].flat;
       for (uint32_t part = 0; part < SLOPES; part++) {
-        const struct moments before = later_moments(&to->begin[j].slope[part], steps);
+        const struct moments before = later_moments(&to->integers[j].slope[part], steps);
         for (uint32_t m = 0; m < 3; m++) next->slope[part].sum[m] += before.sum[m];
       }
     }
@@ -267,8 +283,8 @@ static SL_DEVICE double convolution(const struct cusp_filter_args *a, const stru
   const uint32_t steps = STEPS_OF(a->length), j = k > 0 ? (k - 1) / steps : 0, done = k - j * steps;
   const uint32_t above = k < a->length ? k / steps : (a->length - 1) / steps; /* the chunk with k + 1 */
   const uint32_t end = above * steps + steps < a->length ? above * steps + steps : a->length;
-  const struct integers *begin = &of->begin[j];
-  double later = a->powers[done] * of->later_begin[j], earlier = a->powers[end - k] * of->earlier_begin[above];
+  const struct integers *begin = &of->before->integers[j];
+  double later = a->powers[done] * of->before->later[j], earlier = a->powers[end - k] * of->before->earlier[above];
   int64_t flat = begin->flat, parabolas = 0;
   if (k > 0) later += of->later[place_of(k, steps)];
   if (k < a->length) earlier += of->earlier[place_of(k + 1, steps)];
@@ -285,26 +301,22 @@ static SL_DEVICE double convolution(const struct cusp_filter_args *a, const stru
 
 SL_KERNEL(filter_traces, struct cusp_filter_args) {
   __shared__ struct begin_sums sums;
-  __shared__ struct chunks chunks;
-  const uint32_t outputs = a.length, row = STEPS_OF(outputs) * LANES;
-  double *convolutions = (double *)sl_shared_memory();
+  __shared__ struct before_chunks before;
+  const uint32_t outputs = a.length, row = STEPS_OF(outputs) * CHUNKS;
+  double *convolutions = (double *)sl_shared_memory(), *later = convolutions + outputs + 1, *earlier = later + row;
+  int64_t *flat = (int64_t *)(void *)(earlier + row), *parabolas = flat + row;
+  const struct chunks chunks = {later, earlier, flat, parabolas, &before};
   const struct cusp *c = &a.shape;
   const double last_tap = c->decay * a.factors.last; /* of the convolution without its last product */
-  if (threadIdx.x == 0) {
-    chunks.later = convolutions + outputs + 1;
-    chunks.earlier = chunks.later + row;
-    chunks.flat = (int64_t *)(void *)(chunks.earlier + row);
-    chunks.parabolas = chunks.flat + row;
-  }
   SL_FOR_EVENTS (event, a.events) {
     const struct waveform w = {a.traces.value + (size_t)event * a.traces.samples, a.traces.baseline[event],
                                (int32_t)c->taps - 2};
-    const struct ends ends = copy_ends(&a, &w, (int32_t *)(void *)(convolutions + outputs + 1 + 4 * (size_t)row));
+    const struct ends ends = copy_ends(&a, &w, (int32_t *)(void *)(parabolas + row));
     begin(&a, &w, &sums);
     __syncthreads();
     SL_FOR_GROUPS (direction, DIRECTIONS, 32) {
-      if (direction == LATER) go_later(&a, &ends, chunks.later);
-      if (direction == EARLIER) go_earlier(&a, &ends, chunks.earlier);
+      if (direction == LATER) go_later(&a, &ends, later);
+      if (direction == EARLIER) go_earlier(&a, &ends, earlier);
       if (direction == INTEGERS) add_integers(&a, &ends, &chunks);
     }
     __syncthreads();
@@ -322,7 +334,7 @@ SL_KERNEL(filter_traces, struct cusp_filter_args) {
 }
 
 static int run(const struct sl_launch *l, const struct cusp_filter_args *a) {
-  const uint64_t row = STEPS_OF(a->length) * LANES;
+  const uint64_t row = STEPS_OF(a->length) * CHUNKS;
   const uint64_t bytes =
       ((uint64_t)a->length + 1) * sizeof(double) + row * (4 * sizeof(double) + ENDS * sizeof(int32_t));
   return SL_LAUNCH(l, filter_traces, sl_grid_with_shared(SL_PER_EVENT, bytes), *a);

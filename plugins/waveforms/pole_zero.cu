@@ -126,24 +126,35 @@ static SL_DEVICE void write(float *__restrict__ corrected, double *__restrict__ 
   }
 }
 
-/* Where a thread writes the samples that it owns, and what the block then does. */
+/* Writes the `of_tile` samples from `corrected` and `total` on; each thread owns `count` of them. */
 #if defined(SL_TARGET_CPU)
-#define GATHERED
-#define PLACE(memory, array, first) ((array) + (first))
-#define COPY_GATHERED(memory, array, begin, count)
+static void write_tile(float *corrected, double *total, uint32_t of_tile, const struct own *o, uint32_t count,
+                       const struct before before, double decay) {
+  (void)of_tile;
+  write(corrected, total, o, count, before, decay);
+}
 #else
 enum { STRIDE = OWN + 1 }; /* threads use different banks */
-#define GATHERED                               \
-  __shared__ float y[(size_t)OWNERS * STRIDE]; \
+
+static SL_DEVICE void write_tile(float *corrected, double *total, uint32_t of_tile, const struct own *o, uint32_t count,
+                                 const struct before before, double decay) {
+  __shared__ float y[(size_t)OWNERS * STRIDE];
   __shared__ double sum[(size_t)OWNERS * STRIDE];
-#define PLACE(memory, array, first) ((memory) + threadIdx.x % OWNERS * STRIDE)
-#define COPY_GATHERED(memory, array, begin, count)             \
-  for (uint32_t i = threadIdx.x; i < (count); i += blockDim.x) \
-    (array)[(begin) + i] = (memory)[i / OWN * STRIDE + i % OWN];
+  const uint32_t at = threadIdx.x % OWNERS * STRIDE;
+  if (count == OWN)
+    write(y + at, sum + at, o, OWN, before, decay);
+  else
+    write(y + at, sum + at, o, count, before, decay);
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < of_tile; i += blockDim.x) { /* the scans of the next tile are barriers */
+    const uint32_t from = i / OWN * STRIDE + i % OWN;
+    corrected[i] = y[from];
+    total[i] = sum[from];
+  }
+}
 #endif
 
 SL_KERNEL(correct, struct pole_zero_args) {
-  GATHERED
   const uint32_t samples = a.traces.samples, owners = blockDim.x < OWNERS ? blockDim.x : OWNERS;
   SL_FOR_EVENTS (event, a.events) {
     const uint16_t *value = a.traces.value + (size_t)event * samples;
@@ -164,13 +175,7 @@ SL_KERNEL(correct, struct pole_zero_args) {
       of_tile.sum += all;
       before.sums += sl_block_exclusive_scan_i64((int64_t)count * before.sum + own.all_sums, &all);
       of_tile.sums += all;
-      if (count == OWN)
-        write(PLACE(y, corrected, first), PLACE(sum, total, first), &own, OWN, before, decay);
-      else
-        write(PLACE(y, corrected, first), PLACE(sum, total, first), &own, count, before, decay);
-      __syncthreads();
-      COPY_GATHERED(y, corrected, tile, of_tile_count)
-      COPY_GATHERED(sum, total, tile, of_tile_count) /* the scans of the next tile are barriers */
+      write_tile(corrected + tile, total + tile, of_tile_count, &own, count, before, decay);
     }
     if (threadIdx.x == 0) {
       total[samples] = (double)of_tile.sum + decay * (double)of_tile.sums;

@@ -77,16 +77,9 @@ static int run(const struct sl_launch *l, const struct sipm_current_args *a) {
   return SL_LAUNCH(l, sipm_current, SL_PER_EVENT, *a);
 }
 
-/* Rounds to the nearest integer, a half to the nearest even one. */
-static uint32_t round_half_even(double x) {
-  const uint32_t below = (uint32_t)x;
-  const double rest = x - below;
-  return below + (rest > 0.5 || (rest == 0.5 && below % 2 == 1) ? 1u : 0u);
-}
-
 static int prepare(const struct sl_services *s, void *args) {
   struct sipm_current_args *a = (struct sipm_current_args *)args;
-  const uint32_t radius = round_half_even(4.0 * a->sigma + 0.5), samples = a->traces.samples;
+  const uint32_t radius = (uint32_t)rint(4.0 * a->sigma + 0.5), samples = a->traces.samples;
   double *taps, sum = 0;
   if (a->lag >= samples)
     s->message(s->context, SL_ERROR, "lag: it is %u, expected less than the %u samples of a waveform", a->lag, samples);

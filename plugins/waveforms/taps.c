@@ -15,8 +15,12 @@ static int make_cusp(const struct sl_services *s, const struct cusp_taps_args *a
   if (status < 0) return status;
   double *taps = (double *)s->make_array(s->context, "taps", "value", a->length);
   if (!taps) return SL_ENOMEM;
-  for (uint32_t i = 0; i < a->length; i++)
-    taps[i] = cusp_value(&c, i) - (i > 0 ? c.decay * cusp_value(&c, i - 1) : 0.0);
+  double before = 0.0;
+  for (uint32_t i = 0; i < a->length; i++) {
+    const double value = cusp_value(&c, i);
+    taps[i] = value - c.decay * before;
+    before = value;
+  }
   return SL_OK;
 }
 

@@ -7,6 +7,12 @@
 #define TRAPEZOID_MAXIMUM(M) TRAPEZOID_MEMBERS(M) M(OUT, maximum, waveforms_values, "largest value of the filter")
 SL_ARGUMENTS(trapezoid_maximum, TRAPEZOID_MAXIMUM);
 
+/* The largest of the values that the threads of the block have. All threads call it. */
+static SL_DEVICE float block_max_f32(float value) {
+  const uint32_t order = ~(uint32_t)sl_block_min_u64(~order_of(value));
+  return sl_f32_from_bits(order >> 31 ? order & 0x7fffffffu : ~order);
+}
+
 SL_KERNEL(find_maximum, struct trapezoid_maximum_args) {
   const struct trapezoid t = trapezoid_of(a.rise, a.flat, a.fall);
   const uint32_t samples = a.sums.entries - 1, rounds = samples / SL_LANES;

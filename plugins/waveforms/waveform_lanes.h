@@ -9,7 +9,6 @@
 #if defined(SL_TARGET_CPU)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi"
-typedef uint16_t u16s __attribute__((vector_size(2 * SL_LANES)));
 typedef double f64s __attribute__((vector_size(8 * SL_LANES)));
 #endif
 
@@ -40,23 +39,17 @@ SL_LANES_FUNCTION SL_UNUSED sl_f32s f32s_from_differences(const double *a, const
 #endif
 }
 
+#if defined(SL_TARGET_CPU)
 /* The next SL_LANES samples. */
 SL_LANES_FUNCTION SL_UNUSED sl_i32s i32s_from_u16(const uint16_t *p) {
-#if defined(SL_TARGET_CPU)
-  u16s samples;
+  u16x8 samples;
   memcpy(&samples, p, sizeof samples);
   return __builtin_convertvector(samples, sl_i32s);
-#else
-  return *p;
-#endif
 }
 SL_LANES_FUNCTION SL_UNUSED sl_f32s f32s_from_u16(const uint16_t *p) {
-#if defined(SL_TARGET_CPU)
   return __builtin_convertvector(i32s_from_u16(p), sl_f32s);
-#else
-  return (float)*p;
-#endif
 }
+#endif
 
 /* The first and the last lane of a mask; NOT_FOUND if it is empty. */
 enum { NOT_FOUND = 0xffffffffu };

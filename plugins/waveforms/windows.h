@@ -1,6 +1,4 @@
-/* windows.h: parts of waveforms that properties choose; extremes and searches of a block's threads. For kernels that
- * have one block per waveform.
- */
+/* windows.h: parts of waveforms that properties choose, and the order of their values. */
 #ifndef WAVEFORMS_WINDOWS_H
 #define WAVEFORMS_WINDOWS_H
 
@@ -45,20 +43,9 @@ static inline SL_UNUSED int length_check(const struct sl_services *s, uint32_t l
 }
 
 /* An unsigned number in the order of the values; -0 counts as 0. */
-static SL_DEVICE uint32_t order_of(float value) {
+static SL_DEVICE SL_UNUSED uint32_t order_of(float value) {
   const uint32_t bits = sl_bits_from_f32(value + 0.0f);
   return bits >> 31 ? ~bits : bits | 0x80000000u;
-}
-static SL_DEVICE float value_of_order(uint32_t order) {
-  return sl_f32_from_bits(order >> 31 ? order & 0x7fffffffu : ~order);
-}
-
-/* The smallest and the largest of the values that the threads of the block have. All threads call it. */
-static SL_DEVICE SL_UNUSED float block_min_f32(float value) {
-  return value_of_order((uint32_t)sl_block_min_u64(order_of(value)));
-}
-static SL_DEVICE SL_UNUSED float block_max_f32(float value) {
-  return value_of_order(~(uint32_t)sl_block_min_u64(~order_of(value)));
 }
 
 #endif

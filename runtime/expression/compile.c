@@ -417,7 +417,6 @@ int sl_expression_compile(const char *text, const struct sl_expression_language 
   struct sl_expression_compiler c = {
       .text = text, .language = language, .program = program, .fault = fault, .label = UINT32_MAX};
   program->count = program->comparison_count = 0;
-  program->is_condition = 1;
   program->unit[0] = '\0';
   *fault = (struct sl_expression_fault){.at = 0};
   if (strlen(text) > SL_EXPRESSION_TEXT_MAX) {
@@ -435,8 +434,7 @@ int sl_expression_compile(const char *text, const struct sl_expression_language 
       sl_expression_fail_here(&c, "an operator");
   }
   if (language->condition) require_type(&c, &value, SL_EXPRESSION_CONDITION, language->condition);
-  program->is_condition = value.type == SL_EXPRESSION_CONDITION;
-  if (!c.failed && !program->is_condition) {
+  if (!c.failed && value.type == SL_EXPRESSION_NUMBER) {
     if (value.number.rounded_end == 0) sl_expression_use_as_float(&c, &value);
     sl_expression_unit_text(&value.number.unit, program->unit);
   }

@@ -91,8 +91,7 @@ struct sl_expression_unit sl_expression_unit_of_both(struct sl_expression_compil
 struct sl_expression_unit sl_expression_unit_of_product(const struct sl_expression_unit *left,
                                                         const struct sl_expression_unit *right, float sign);
 struct sl_expression_unit sl_expression_unit_of_root(const struct sl_expression_unit *unit);
-/* Reports an error unless the value has no dimension (`is_energy`: unless it is an energy). `consumer` begins the
- * message. */
+/* Reports an error unless the value has the unit `expected`. `consumer` begins the message. */
 void sl_expression_require_unit(struct sl_expression_compiler *c, const struct sl_expression_value *value,
                                 const struct sl_expression_unit *expected, const char *consumer);
 /* Writes the unit of a field with such values: "MeV", "mm2/MeV"; "" if there is none or it is not known. */
@@ -103,7 +102,6 @@ void sl_expression_unit_text(const struct sl_expression_unit *unit, char text[SL
 void sl_expression_use_as_float(struct sl_expression_compiler *c, const struct sl_expression_value *value);
 uint64_t sl_expression_instruction(uint32_t operation, uint32_t operand, uint32_t rest);
 void sl_expression_emit(struct sl_expression_compiler *c, uint64_t word);
-uint64_t *sl_expression_last_word(struct sl_expression_compiler *c);
 /* Adds a jump on the last condition to the list `pending` of jumps without a target; returns the new list. */
 uint32_t sl_expression_add_jump(struct sl_expression_compiler *c, uint32_t condition, uint32_t pending);
 /* Sets the target of all pending jumps to the next instruction. */

@@ -32,7 +32,7 @@ void sl_expression_emit(struct sl_expression_compiler *c, uint64_t word) {
   c->program->words[c->program->count++] = word;
 }
 
-uint64_t *sl_expression_last_word(struct sl_expression_compiler *c) { return &c->program->words[c->last]; }
+static uint64_t *last_word(struct sl_expression_compiler *c) { return &c->program->words[c->last]; }
 
 static int is_value(uint64_t word) { return ((uint32_t)word & SL_EXPRESSION_8_BITS) == SL_EXPRESSION_LOAD; }
 
@@ -47,8 +47,8 @@ static void push_before(struct sl_expression_compiler *c, uint32_t begin) {
 
 static void emit_operation(struct sl_expression_compiler *c, struct sl_expression_value *left,
                            const struct sl_expression_value *right, uint32_t operation) {
-  if (c->program->count == right->begin + 1 && is_value(*sl_expression_last_word(c))) {
-    *sl_expression_last_word(c) = (*sl_expression_last_word(c) & ~(uint64_t)SL_EXPRESSION_8_BITS) | operation;
+  if (c->program->count == right->begin + 1 && is_value(*last_word(c))) {
+    *last_word(c) = (*last_word(c) & ~(uint64_t)SL_EXPRESSION_8_BITS) | operation;
     return;
   }
   push_before(c, right->begin);
@@ -64,8 +64,7 @@ uint32_t sl_expression_add_jump(struct sl_expression_compiler *c, uint32_t condi
   if (c->label == c->program->count)
     sl_expression_emit(c, sl_expression_instruction(SL_EXPRESSION_JUMP, SL_EXPRESSION_NO_OPERAND, 0));
   if (c->failed) return 0;
-  *sl_expression_last_word(c) |= (uint64_t)condition << SL_EXPRESSION_JUMP_SHIFT | (uint64_t)pending
-                                                                                       << SL_EXPRESSION_TARGET_SHIFT;
+  *last_word(c) |= (uint64_t)condition << SL_EXPRESSION_JUMP_SHIFT | (uint64_t)pending << SL_EXPRESSION_TARGET_SHIFT;
   return c->last + 1;
 }
 
@@ -325,7 +324,7 @@ static struct sl_expression_value negate_literal(struct sl_expression_compiler *
   if (n->low > 0 && n->bits > UINT64_C(1) << 63) n->is_integer = 0;
   n->low = n->high = -n->low;
   n->bits = ~n->bits + 1;
-  *sl_expression_last_word(c) ^= (uint64_t)0x80000000u << SL_EXPRESSION_CONSTANT_SHIFT;
+  *last_word(c) ^= (uint64_t)0x80000000u << SL_EXPRESSION_CONSTANT_SHIFT;
   return value;
 }
 

@@ -1,4 +1,4 @@
-/* tokens.c: splits the expression of an expression into tokens; errors and warnings with positions. */
+/* tokens.c: splits an expression into tokens; errors and warnings with positions. */
 #include "expression/compiler.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* units.c: literals and dimensions of numbers in an expression. Numbers are in MeV, mm, us and their
- * powers; expressions.md, "Units", has the rules.
+ * powers; docs/expressions.md, "Units", has the rules.
  *
  * A literal without a unit fits any unit. A product with such a literal has an unknown unit and counts as scaled: a
  * unit that does not fit is then a warning instead of an error, and only if a unit is written. */
@@ -245,11 +245,17 @@ void sl_expression_require_unit(struct sl_expression_compiler *c, const struct s
   report(c, unit->written ? unit->written - 1 : value->at, unit->is_scaled, unit->written, text);
 }
 
+/* 1 if a power of a dimension can be written: whole powers of the known ones. */
+static int has_text(uint32_t dimension, float power) {
+  if (dimension == SL_EXPRESSION_OTHER) return power == 0;
+  return power > -1000 && power < 1000 && power == (float)(int32_t)power;
+}
+
 void sl_expression_unit_text(const struct sl_expression_unit *unit, char text[SL_EXPRESSION_UNIT_BYTES]) {
   size_t length = 0;
   text[0] = '\0';
   for (uint32_t d = 0; d < SL_EXPRESSION_DIMENSIONS; d++)
-    if (d == SL_EXPRESSION_OTHER ? unit->power[d] != 0 : unit->power[d] != (float)(int32_t)unit->power[d]) return;
+    if (!has_text(d, unit->power[d])) return;
   for (int32_t sign = 1; sign >= -1; sign -= 2)
     for (uint32_t d = 0; d < SL_EXPRESSION_OTHER; d++) {
       const int32_t power = sign * (int32_t)unit->power[d];
@@ -257,9 +263,5 @@ void sl_expression_unit_text(const struct sl_expression_unit *unit, char text[SL
       const char *before = sign < 0 ? length > 0 ? "/" : "1/" : length > 0 ? " " : "";
       length += (size_t)snprintf(text + length, SL_EXPRESSION_UNIT_BYTES - length, "%s%s", before, base_names[d]);
       if (power > 1) length += (size_t)snprintf(text + length, SL_EXPRESSION_UNIT_BYTES - length, "%d", power);
-      if (length >= SL_EXPRESSION_UNIT_BYTES) {
-        text[0] = '\0';
-        return;
-      }
     }
 }

@@ -2,12 +2,13 @@
  * a node of generic.derive, which is added to the graph; equal expressions share one. expressions.c compiles them.
  */
 #include "graph/stages.h"
+#include "plugin/tables.h"
 
 #include <string.h>
 
 static const char derive_use[] = "generic.derive";
 
-int sl_is_expression(const char *text) {
+static int is_expression(const char *text) {
   return text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.")] != '\0';
 }
 
@@ -53,10 +54,10 @@ void sl_derive_fields(struct sl_reader *r, struct sl_tree *root) {
     if (use == NULL || set == NULL) continue;
     const struct sl_algorithm *a = sl_registry_find(r->request->registry, use->text, r->request->target, &plugin);
     for (uint32_t m = 0; a != NULL && m < a->member_count; m++) {
-      if (a->members[m].kind != SL_MEMBER_FIELD || a->members[m].flags & SL_FLAG_OPERAND) continue;
+      if (!sl_is_named_field(&a->members[m])) continue;
       struct sl_entry *reference = sl_tree_find(set, a->members[m].name);
       const struct sl_tree *text = reference != NULL ? reference->value : NULL;
-      if (text != NULL && text->kind == SL_TREE_SCALAR && text->conditions == 0 && sl_is_expression(text->text))
+      if (text != NULL && text->kind == SL_TREE_SCALAR && text->conditions == 0 && is_expression(text->text))
         derive(r, nodes, entry, reference);
     }
   }

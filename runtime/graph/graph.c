@@ -41,7 +41,7 @@ static void read_graph(struct sl_reader *r, struct sl_graph *graph) {
   sl_substitute_parameters(r, root);
   sl_load_named_plugins(r, root); /* plugins named by a parameter */
   sl_derive_fields(r, root);
-  sl_load_named_plugins(r, root); /* generic, which derives */
+  if (r->derived != NULL) sl_load_named_plugins(r, root); /* generic, which derives */
   sl_expand_plugins(r);
   struct sl_draft draft = {.reader = r, .root = root, .graph = graph};
   if (sl_draft_nodes(&draft) != SL_OK) return;

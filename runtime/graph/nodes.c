@@ -42,9 +42,7 @@ static const char *member_hint(struct sl_draft *draft, const struct sl_algorithm
   struct sl_guess guess;
   sl_guess_begin(r, &guess, name);
   for (uint32_t i = 0; i < algorithm->member_count; i++)
-    if (algorithm->members[i].kind == kind ||
-        (kind == SL_MEMBER_PROPERTY && algorithm->members[i].kind == SL_MEMBER_FIELD &&
-         !(algorithm->members[i].flags & SL_FLAG_OPERAND)))
+    if (algorithm->members[i].kind == kind || (kind == SL_MEMBER_PROPERTY && sl_is_named_field(&algorithm->members[i])))
       sl_guess_offer(&guess, algorithm->members[i].name);
   return sl_guess_hint(r, &guess);
 }

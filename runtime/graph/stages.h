@@ -30,8 +30,6 @@ void sl_substitute_parameters(struct sl_reader *r, struct sl_tree *root);
 /* derive.c: where `set` has an expression in place of a field, adds a node of generic.derive with it, and names its
  * value instead. The plugins of the nodes must be loaded. */
 void sl_derive_fields(struct sl_reader *r, struct sl_tree *root);
-/* Returns 1 if the text in place of a field is an expression. */
-int sl_is_expression(const char *text);
 
 /* ---- draft of a graph: nodes with their algorithms, and the trees that describe them */
 

@@ -110,7 +110,7 @@ static int read_pointer(const struct image *m, uint64_t place, uint64_t *target)
   return in_place != NULL;
 }
 
-/* 1 if the input may begin with the signature at an address; 0: there is none. */
+/* 1 if the input may begin with the signature at an address. Address 0: no signature. */
 static int may_begin_with(const struct image *m, uint64_t address) {
   if (!m->input || !address) return 1;
   for (size_t i = 0; i < m->input_count; i++) {

@@ -33,6 +33,8 @@ int sl_is_budget(const struct sl_member *m) {
   return m->kind == SL_MEMBER_PROPERTY && (m->flags & SL_FLAG_BUDGET) && m->type == SL_TYPE_u32;
 }
 
+int sl_is_named_field(const struct sl_member *m) { return m->kind == SL_MEMBER_FIELD && !(m->flags & SL_FLAG_OPERAND); }
+
 int sl_algorithm_index(const struct sl_plugin *plugin, const char *name) {
   for (uint32_t i = 0; i < plugin->algorithm_count; i++)
     if (strcmp(plugin->algorithms[i]->name, name) == 0) return (int)i;

@@ -14,6 +14,8 @@ const char *sl_combination_name(uint32_t combine);
 
 /* 1 for a property that is a budget and can decide a capacity. */
 int sl_is_budget(const struct sl_member *m);
+/* 1 for a field that the graph names; the runtime sets operands. */
+int sl_is_named_field(const struct sl_member *m);
 /* Index of a member of an algorithm, an algorithm of a plugin, a field of a collection; -1 if there is none. */
 int sl_member_index(const struct sl_algorithm *a, const char *name);
 int sl_algorithm_index(const struct sl_plugin *plugin, const char *name);

@@ -175,7 +175,7 @@ static void write_algorithm(const struct sl_registry *r, const struct sl_plugin_
       write_open_port(member, file);
     } else if (member->kind == SL_MEMBER_PROPERTY) {
       write_property(member, file);
-    } else if (member->kind == SL_MEMBER_FIELD && !(member->flags & SL_FLAG_OPERAND)) {
+    } else if (sl_is_named_field(member)) {
       fprintf(file, "  property   %s: a field%s%s%s%s%s\n      %s\n", member->name, *member->choices ? " of type " : "",
               member->choices, member->items_of ? ", with the items of " : "", member->items_of ? member->items_of : "",
               member->flags & SL_FLAG_OPTIONAL ? ", optional" : "", member->doc);

@@ -158,7 +158,7 @@ static void put_members(const struct sl_registry *r, const char *key, const stru
   sl_json_begin_array(j, key);
   for (uint32_t i = 0; i < a->member_count; i++) {
     const struct sl_member *m = &a->members[i];
-    const int is_field = m->kind == SL_MEMBER_FIELD && !(m->flags & SL_FLAG_OPERAND) && kind == SL_MEMBER_PROPERTY;
+    const int is_field = sl_is_named_field(m) && kind == SL_MEMBER_PROPERTY;
     if (m->kind != kind && !is_field) continue;
     sl_json_begin_object(j, NULL);
     sl_json_string(j, "name", m->name);

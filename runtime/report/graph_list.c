@@ -1,5 +1,5 @@
-/* graph_list.c: lists the graphs that are found by name (graph/find.h), by folder, with their descriptions. Files of a
- * folder and of its subfolders are listed, in alphabetical order. */
+/* graph_list.c: lists the graphs that are found by name (document/find.h), by folder, with their descriptions. Files of
+ * a folder and of its subfolders are listed, in alphabetical order. */
 #include "base/locale.h"
 #include "document/find.h"
 #include "graph/about.h"

@@ -201,8 +201,7 @@ static void put_set(const struct sl_algorithm *a, struct sl_json *j) {
   sl_json_begin_object(j, "properties");
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind == SL_MEMBER_PROPERTY) put_property(&a->members[m], j);
-    if (a->members[m].kind == SL_MEMBER_FIELD && !(a->members[m].flags & SL_FLAG_OPERAND))
-      put_reference_property(&a->members[m], j);
+    if (sl_is_named_field(&a->members[m])) put_reference_property(&a->members[m], j);
   }
   if (a->kind == SL_KIND_KERNEL) put_variant(j);
   sl_json_end_object(j);

@@ -1,5 +1,5 @@
 /* graph_limits_test.c: malicious texts and a lack of memory end in a message. The test checks the limits of
- * graph/reader.h, not the time.
+ * document/reader.h, not the time.
  */
 #define _GNU_SOURCE
 #include "graph_fake.h"

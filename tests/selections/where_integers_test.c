@@ -24,8 +24,8 @@ struct all_args {
   struct all_types_view items;
 };
 static const struct where_scope scopes[] = {
-    {"", &all_types_collection, offsetof(struct all_args, items), SL_EXPRESSION_OF_CANDIDATE, 0, NULL, 0},
-    {"count", NULL, offsetof(struct all_args, items), SL_EXPRESSION_COUNT, 0, NULL, 0}};
+    {"", &all_types_collection, offsetof(struct all_args, items), SL_EXPRESSION_OF_CANDIDATE, 0, 0, NULL},
+    {"count", NULL, offsetof(struct all_args, items), SL_EXPRESSION_COUNT, 0, 0, NULL}};
 static const struct where_language language = {scopes, SL_COUNT_(scopes), 0};
 
 static struct sl_expression_program program;

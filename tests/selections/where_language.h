@@ -14,14 +14,14 @@ struct where_test_args {
 };
 
 static const struct where_scope where_test_scopes[] = {
-    {"", &secondary_vertices_collection, offsetof(struct where_test_args, candidates), SL_EXPRESSION_OF_CANDIDATE, 0,
-     NULL, 0},
+    {"", &secondary_vertices_collection, offsetof(struct where_test_args, candidates), SL_EXPRESSION_OF_CANDIDATE, 0, 0,
+     NULL},
     {"first.", &particles_collection, offsetof(struct where_test_args, particles), SL_EXPRESSION_OF_LINK, WHERE_FIRST,
-     NULL, 0},
+     0, NULL},
     {"second.", &particles_collection, offsetof(struct where_test_args, particles), SL_EXPRESSION_OF_LINK, WHERE_SECOND,
-     NULL, 0},
-    {"event.", &odin_events_collection, offsetof(struct where_test_args, header), SL_EXPRESSION_OF_EVENT, 0, NULL, 0},
-    {"event.vertices", NULL, offsetof(struct where_test_args, particles), SL_EXPRESSION_COUNT, 0, NULL, 0}};
+     0, NULL},
+    {"event.", &odin_events_collection, offsetof(struct where_test_args, header), SL_EXPRESSION_OF_EVENT, 0, 0, NULL},
+    {"event.vertices", NULL, offsetof(struct where_test_args, particles), SL_EXPRESSION_COUNT, 0, 0, NULL}};
 static const struct where_language where_test_language = {where_test_scopes,
                                                           sizeof where_test_scopes / sizeof where_test_scopes[0], 1};
 

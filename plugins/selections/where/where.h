@@ -1,6 +1,6 @@
 /* where.h: lines without code. The requirements are an expression in the graph, where: "pt > 2 GeV and chi2 < 20"
  * (docs/expressions.md). It is compiled once (where_compile.c); the kernels interpret the program for each candidate
- * (sluice/expression.h). The function `mass` of pairs is an operation of this plugin. */
+ * (sluice/expression_machine.h). The function `mass` of pairs is an operation of this plugin. */
 #ifndef SELECTIONS_WHERE_H
 #define SELECTIONS_WHERE_H
 
@@ -18,8 +18,8 @@ struct where_scope {
   uint32_t args_offset;  /* offset of the port in the arguments */
   uint32_t operand;      /* SL_EXPRESSION_OF_..., SL_EXPRESSION_COUNT */
   uint32_t link;         /* SL_EXPRESSION_OF_LINK: WHERE_FIRST, WHERE_SECOND */
-  const char *port;      /* count: name of the optional input; NULL: always available */
   uint32_t bound_offset; /* count: offset of the bound of the optional input */
+  const char *port;      /* count: name of the optional input; NULL: always available */
 };
 struct where_language {
   const struct where_scope *scopes;

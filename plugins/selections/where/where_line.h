@@ -21,15 +21,15 @@
 /* Entries of a list of scopes; `port` is a member of the arguments `type`. WHERE_FIELDS: the fields of a collection.
  * WHERE_COUNTED: the number of items of an optional input. WHERE_SCOPES_OF_...: the names that all lines have. */
 #define WHERE_FIELDS(prefix, type, port, collection, operand, link) \
-  { prefix, &collection##_collection, (uint32_t)offsetof(type, port), operand, link, NULL, 0 }
+  { prefix, &collection##_collection, (uint32_t)offsetof(type, port), operand, link, 0, NULL }
 #define WHERE_COUNTED(name, type, port) \
-  { name, NULL, (uint32_t)offsetof(type, port), SL_EXPRESSION_COUNT, 0, #port, (uint32_t)offsetof(type, port.bound) }
+  { name, NULL, (uint32_t)offsetof(type, port), SL_EXPRESSION_COUNT, 0, (uint32_t)offsetof(type, port.bound), #port }
 #define WHERE_SCOPES_OF_EVENTS(type)                                            \
   WHERE_FIELDS("event.", type, header, odin_events, SL_EXPRESSION_OF_EVENT, 0), \
       WHERE_COUNTED("event.vertices", type, vertices), WHERE_COUNTED("event.tracks", type, tracks)
 #define WHERE_SCOPES_OF_CANDIDATES(type, collection)                                                             \
   WHERE_FIELDS("", type, candidates, collection, SL_EXPRESSION_OF_CANDIDATE, 0), WHERE_SCOPES_OF_EVENTS(type), { \
-    "event.candidates", NULL, (uint32_t)offsetof(type, candidates), SL_EXPRESSION_COUNT, 0, NULL, 0              \
+    "event.candidates", NULL, (uint32_t)offsetof(type, candidates), SL_EXPRESSION_COUNT, 0, 0, NULL              \
   }
 
 /* Defines the algorithm NAME with arguments `struct NAME_args` and scopes NAME_scopes. The body follows as for LINE and

@@ -318,7 +318,7 @@ static void draw_noise(const struct sim_ecal_tables *t, const struct sim_random 
     words[0][l] = first + l;
     for (int i = 1; i < 4; i++) words[i][l] = begin->counter[i];
   }
-  sim_philox_lanes(begin->key, words);
+  sl_philox_lanes(begin->key, words);
   for (uint32_t l = 0; l < SIM_RANDOM_LANES; l++)
     for (uint32_t k = 0; k < BLOCK_CELLS; k++)
       noise[BLOCK_CELLS * l + k] = noise_adc * normal(t, words[3 - k / WORD_CELLS][l] >> 16 * (k % WORD_CELLS));

@@ -1,13 +1,12 @@
-/* random.h: counter-based random numbers.
- * Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11) is a bijection of a
- * 128-bit counter, selected by a 64-bit key. The key is the seed. The counter consists of the event number, a stream
- * (purpose and index, for example of a particle) and the position in the stream. Every number is a function of these,
- * independent of other draws.
- * Distributions are computed with sluice/math.h, so that they have the same bits on all targets. */
+/* random.h: counter-based random numbers, by sluice/philox.h. The key is the seed. The counter consists of the event
+ * number, a stream (purpose and index, for example of a particle) and the position in the stream. Every number is a
+ * function of these, independent of other draws. Distributions are computed with sluice/math.h, so that they have the
+ * same bits on all targets. */
 #ifndef SIM_RANDOM_H
 #define SIM_RANDOM_H
 
 #include <sluice/math.h>
+#include <sluice/philox.h>
 
 #include <stdint.h>
 
@@ -42,35 +41,6 @@ struct sim_random {
   float normal;
 };
 
-enum { SIM_PHILOX_ROUNDS = 10 };
-#define SIM_PHILOX_FIRST  0xD2511F53ull
-#define SIM_PHILOX_SECOND 0xCD9E8D57ull
-
-static inline void philox_round(const uint32_t key[2], uint32_t *c0, uint32_t *c1, uint32_t *c2, uint32_t *c3) {
-  const uint64_t first = SIM_PHILOX_FIRST * *c0, second = SIM_PHILOX_SECOND * *c2;
-  *c0 = (uint32_t)(second >> 32) ^ *c1 ^ key[0];
-  *c1 = (uint32_t)second;
-  *c2 = (uint32_t)(first >> 32) ^ *c3 ^ key[1];
-  *c3 = (uint32_t)first;
-}
-
-static inline void philox_next_key(uint32_t key[2]) {
-  key[0] += 0x9E3779B9u;
-  key[1] += 0xBB67AE85u;
-}
-
-static inline void philox_4x32_10(const uint32_t key[2], const uint32_t counter[4], uint32_t out[4]) {
-  uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k[2] = {key[0], key[1]};
-  for (int round = 0; round < SIM_PHILOX_ROUNDS; round++) {
-    philox_round(k, &c0, &c1, &c2, &c3);
-    philox_next_key(k);
-  }
-  out[0] = c0;
-  out[1] = c1;
-  out[2] = c2;
-  out[3] = c3;
-}
-
 static inline struct sim_random sim_random_begin(uint64_t seed, uint64_t event, enum sim_purpose purpose,
                                                  uint32_t index) {
   return (struct sim_random){
@@ -80,9 +50,9 @@ static inline struct sim_random sim_random_begin(uint64_t seed, uint64_t event, 
 
 static inline uint32_t sim_random_u32(struct sim_random *r) {
   if (r->left == 0) {
-    philox_4x32_10(r->key, r->counter, r->numbers + 4);
+    sl_philox_4x32_10(r->key, r->counter, r->numbers + 4);
     r->counter[0]++;
-    philox_4x32_10(r->key, r->counter, r->numbers);
+    sl_philox_4x32_10(r->key, r->counter, r->numbers);
     r->counter[0]++;
     r->left = 8;
   }
@@ -91,10 +61,7 @@ static inline uint32_t sim_random_u32(struct sim_random *r) {
 
 /* ---------------------------------------------------------------------------- several streams at once (random.c) */
 
-enum { SIM_RANDOM_LANES = 8 };
-
-/* Replaces the counters of eight lanes, word i of all lanes in words[i], by their Philox blocks. */
-void sim_philox_lanes(const uint32_t key[2], uint32_t words[4][SIM_RANDOM_LANES]);
+enum { SIM_RANDOM_LANES = SL_PHILOX_LANES };
 
 /* First four words of the stream that starts with `first` and of the next seven stream indices. sim_random_u32
  * returns them in the order words[3] to words[0]. */

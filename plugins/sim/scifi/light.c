@@ -114,7 +114,7 @@ static inline void next_block(const struct sim_event *event, struct channel_byte
     struct sim_random r = sim_event_random(event, SIM_FOR_SCIFI_HIT, b->passage);
     uint32_t numbers[4];
     r.counter[0] = b->blocks;
-    philox_4x32_10(r.key, r.counter, numbers);
+    sl_philox_4x32_10(r.key, r.counter, numbers);
     b->words[0] = numbers[0];
     b->words[1] = numbers[1];
   }

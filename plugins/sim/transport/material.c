@@ -39,7 +39,7 @@ static void draw_words(const struct sim_event *event, const struct sim_lanes *la
     words[2][l] = r.counter[2];
     words[3][l] = r.counter[3];
   }
-  sim_philox_lanes(r.key, words);
+  sl_philox_lanes(r.key, words);
 }
 
 static void draw(const struct sim_event *event, const struct sim_lanes *lanes, uint32_t node, struct chances *c) {

@@ -102,7 +102,7 @@ static struct chances chances_of(const struct sim_event *event, uint32_t passage
   uint32_t words[4];
   float uniform[4];
   r.counter[0] = crossing;
-  philox_4x32_10(r.key, r.counter, words);
+  sl_philox_4x32_10(r.key, r.counter, words);
   for (int i = 0; i < 4; i++) uniform[i] = ((float)(words[i] >> 9) + 0.5f) * 0x1p-23f;
   return (struct chances){uniform[0], uniform[1], uniform[2]};
 }

@@ -50,7 +50,7 @@ static int32_t noise_of(struct noise *n, uint32_t address) {
   if (address / NOISE_STRIPS != n->group) {
     struct sim_random r = sim_event_random(n->event, SIM_FOR_UT_NOISE, 1);
     r.counter[0] = n->group = address / NOISE_STRIPS;
-    philox_4x32_10(r.key, r.counter, n->words);
+    sl_philox_4x32_10(r.key, r.counter, n->words);
   }
   const uint32_t word = n->words[address % NOISE_STRIPS];
   const int32_t sum = (int32_t)((word & 0xFF) + (word >> 8 & 0xFF) + (word >> 16 & 0xFF) + (word >> 24)) - 510;

@@ -1,13 +1,12 @@
-/* random.h: random numbers of the simulation.
- * Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11) maps a counter of
- * 128 bits to four random words; the key is the seed. The counter consists of the event number, a stream and a position
- * in the stream, so that a number depends on these and the seed only. The mathematics is that of sluice/math64.h, with
- * the same bits on all machines.
+/* random.h: random numbers of the simulation, by sluice/philox.h. The key is the seed; the counter consists of the
+ * event number, a stream and a position in the stream, so that a number depends on these and the seed only. The
+ * mathematics is that of sluice/math64.h, with the same bits on all machines.
  */
 #ifndef WAVEFORMS_RANDOM_H
 #define WAVEFORMS_RANDOM_H
 
 #include <sluice/math64.h>
+#include <sluice/philox.h>
 
 #include <stdint.h>
 
@@ -26,33 +25,22 @@ struct random_stream {
   uint32_t stream, next; /* next: position in the stream */
 };
 
-enum { RANDOM_LANES = 8, RANDOM_NORMALS = 4 * RANDOM_LANES };
+enum { RANDOM_LANES = SL_PHILOX_LANES, RANDOM_NORMALS = 4 * RANDOM_LANES };
 
 static inline struct random_stream random_begin(uint64_t seed, uint64_t event, uint32_t stream) {
   return (struct random_stream){seed, event, stream, 0};
 }
 
-/* Writes the words of the next RANDOM_LANES positions, word w of lane l to words[w][l]. Loops over lanes vectorise. */
+/* Writes the words of the next RANDOM_LANES positions, word w of lane l to words[w][l]. */
 static inline void random_words(struct random_stream *r, uint32_t words[4][RANDOM_LANES]) {
-  uint32_t *c0 = words[0], *c1 = words[1], *c2 = words[2], *c3 = words[3];
-  uint32_t key0 = (uint32_t)r->seed, key1 = (uint32_t)(r->seed >> 32);
+  const uint32_t key[2] = {(uint32_t)r->seed, (uint32_t)(r->seed >> 32)};
   for (uint32_t l = 0; l < RANDOM_LANES; l++) {
-    c0[l] = r->next + l;
-    c1[l] = r->stream;
-    c2[l] = (uint32_t)r->event;
-    c3[l] = (uint32_t)(r->event >> 32);
+    words[0][l] = r->next + l;
+    words[1][l] = r->stream;
+    words[2][l] = (uint32_t)r->event;
+    words[3][l] = (uint32_t)(r->event >> 32);
   }
-  for (uint32_t round = 0; round < 10; round++) {
-    for (uint32_t l = 0; l < RANDOM_LANES; l++) {
-      const uint64_t first = (uint64_t)c0[l] * 0xD2511F53u, second = (uint64_t)c2[l] * 0xCD9E8D57u;
-      c0[l] = (uint32_t)(second >> 32) ^ c1[l] ^ key0;
-      c2[l] = (uint32_t)(first >> 32) ^ c3[l] ^ key1;
-      c1[l] = (uint32_t)second;
-      c3[l] = (uint32_t)first;
-    }
-    key0 += 0x9E3779B9u;
-    key1 += 0xBB67AE85u;
-  }
+  sl_philox_lanes(key, words);
   r->next += RANDOM_LANES;
 }
 

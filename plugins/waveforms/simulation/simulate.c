@@ -1,7 +1,8 @@
 /* simulate.c: waveforms.simulate, waveforms of a germanium detector with their truth (README.md). An event is
  *   clip(round(B + A h(i - T) / P + further pulses + noise)),  h(u) = exp(-u / tau) - exp(-u / r),
  * with P of pulse_step, so that A is the height of the step after pole-zero cancellation.
- * An event depends on seed, event number and properties alone. Cost: 8 random normal numbers for each sample. */
+ * An event depends on seed, event number and properties alone. Cost: 7 random normal numbers for each sample, 8 with
+ * parallel noise. */
 #include "simulation.h"
 #include "waveform.h"
 

@@ -37,7 +37,6 @@ static void make_event(void *work, uint32_t index, uint32_t worker) {
   double *x = m->x + (size_t)worker * samples;
   uint16_t *value = to->value ? to->value + (size_t)index * samples : m->value + (size_t)worker * samples;
   struct simulated_pulse pulse = {0};
-  memset(x, 0, samples * sizeof *x);
   call->simulate(call->args, m->next + index, x, &pulse);
   if (to->value || to->baseline) {
     waveform_add_noise(x, samples, call->noise, call->seed, m->next + index);

@@ -5,8 +5,7 @@
 
 #include <waveforms/event_model.h>
 
-/* Arguments of both sources. SIMULATION_ARGUMENTS begin their table, so that `outputs` of a struct simulation_call are
- * these members. */
+/* Arguments of both sources. */
 #define SIMULATION_ARGUMENTS(M)                                                                     \
   M(OUT, traces, waveforms_traces, "waveforms", SL_DIMENSIONS(SL_PROPERTY_TERM(samples, 0)))        \
   M(OUT, truth, waveforms_truth, "true pulses")                                                     \
@@ -21,8 +20,7 @@ struct simulated_pulse {
   uint32_t pile_up;
 };
 
-/* The part that differs between the sources: `simulate` adds everything but the noise to the waveform x, which is zero
- * before. */
+/* The part that differs between the sources: `simulate` writes the waveform x without its noise. */
 struct simulation_call {
   const void *args;
   void (*simulate)(const void *args, uint64_t event, double *x, struct simulated_pulse *pulse);

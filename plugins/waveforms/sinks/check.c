@@ -18,7 +18,7 @@
 #define CHECK(M)                                                                                                   \
   M(IN, truth, waveforms_truth, "amplitude begin pile_up", "true pulses")                                          \
   M(LIST_IN, values, waveforms_values, "value valid", "energies in ADC, which are compared with true amplitudes")  \
-  M(LIST_IN, maxima, waveforms_extremes, "maximum valid", "series with an energy in ADC as their largest value")   \
+  M(LIST_IN, maxima, waveforms_extremes, "maximum valid", "extremes with an energy in ADC as their maximum")       \
   M(LIST_IN, points, waveforms_points, "index", "time points, which are compared with the begins of true pulses")  \
   M(OPTIONAL_IN, pulses, waveforms_pulses, "offsets", "pulses; their number is compared with that of true pulses") \
   M(F64, adc_per_kev, 7, 1e-6, 1e6, "ADC/keV", "amplitude of a pulse of 1 keV")                                    \

@@ -47,11 +47,10 @@ struct named_curve {
   const char *name, *colour;
 };
 
-/* A time point in us; the samples that it was found at. */
+/* A time point that was found. */
 struct named_point {
   const char *name;
-  double at;
-  int32_t index;
+  double at;    /* us */
   uint32_t row; /* of its label */
 };
 
@@ -98,15 +97,14 @@ static void collect_curves(struct scene *s) {
 
 static int compare_points(const void *left, const void *right) {
   const struct named_point *a = (const struct named_point *)left, *b = (const struct named_point *)right;
-  return a->index < b->index ? -1 : a->index > b->index;
+  return a->at < b->at ? -1 : a->at > b->at;
 }
 
 static void collect_points(struct scene *s) {
   const struct waveforms_points_views *points = &s->args->points;
   for (uint32_t k = 0; k < points->count; k++) {
     const int32_t index = points->at[k].index[s->event];
-    if (index >= 0)
-      s->points[s->point_count++] = (struct named_point){points->names[k], s->begin + index * s->step, index, 0};
+    if (index >= 0) s->points[s->point_count++] = (struct named_point){points->names[k], s->begin + index * s->step, 0};
   }
   if (s->point_count > 1) qsort(s->points, s->point_count, sizeof *s->points, compare_points);
 }

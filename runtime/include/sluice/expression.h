@@ -85,7 +85,6 @@ struct sl_expression_program {
     uint32_t left_at, left_end, right_at, right_end; /* bytes of its operands in the expression */
   } comparisons[SL_EXPRESSION_WORDS_MAX];
   uint32_t comparison_count;
-  uint32_t is_condition;               /* the result is 1 or 0 */
   char unit[SL_EXPRESSION_UNIT_BYTES]; /* of the result: "MeV", "mm2/MeV"; "" for none, and if it is not known */
 };
 

@@ -42,11 +42,15 @@ static SL_DEVICE float sl_expression_number(const void *values, uint32_t type, u
   }
 }
 
+/* The pointer at an offset of the argument struct. */
+static SL_DEVICE const void *sl_expression_pointer(const void *args, size_t offset) {
+  const void *pointer;
+  memcpy(&pointer, (const unsigned char *)args + offset, sizeof pointer);
+  return pointer;
+}
+
 static SL_DEVICE const void *sl_expression_values(const struct sl_expression_subject *s, uint64_t word) {
-  const size_t offset = word >> SL_EXPRESSION_CONSTANT_SHIFT & SL_EXPRESSION_16_BITS;
-  const void *values;
-  memcpy(&values, (const unsigned char *)s->args + offset, sizeof values);
-  return values;
+  return sl_expression_pointer(s->args, word >> SL_EXPRESSION_CONSTANT_SHIFT & SL_EXPRESSION_16_BITS);
 }
 
 /* Value of an operand that is not on the stack. */
