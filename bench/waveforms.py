@@ -151,6 +151,7 @@ def main():
         return serve_peer(arguments.serve_peer, json.loads(Path(arguments.config).read_text()))
     if arguments.peer and not arguments.config:
         parser.error("--peer needs --config")
+    os.environ.setdefault("SLUICE_LIBRARY", str(arguments.sluice.resolve().with_name("libsluice.so.0")))
     with tempfile.TemporaryDirectory() as name:
         folder, count = Path(name), arguments.n
         path = folder / "raw.lh5"

@@ -62,7 +62,7 @@ static void energies_have_bias_and_width(void **state) {
   near(figure(report, "pulses"), 11);
   near(figure(trap, "found"), 9);
   near(figure(trap, "efficiency"), 9.0 / 11);
-  near(figure(trap, "efficiency_error"), sqrt(9.0 / 11 * 2 / 11 / 11));
+  near(figure(trap, "efficiency_error"), sqrt(10.0 * 3 / 14) / 13);
   near(figure(trap, "beyond_4_sigma"), 1);
   near(figure(trap, "bias_percent"), 100.0 / 700);
   near(figure(trap, "bias_error"), 700 / sqrt(8) / 700);

@@ -101,10 +101,11 @@ static struct statistics statistics_of(struct differences *d) {
   return s;
 }
 
-/* Standard deviation of the fraction k / n. */
+/* Statistical error of the fraction k / n: the standard deviation of the posterior with a uniform prior, which is not 0
+ * if all or none are found. */
 static double fraction_error(uint64_t k, uint64_t n) {
-  const double fraction = (double)k / (double)n;
-  return sqrt(fraction * (1 - fraction) / (double)n);
+  const double a = (double)k + 1, b = (double)(n - k) + 1, sum = a + b;
+  return sqrt(a * b / (sum + 1)) / sum;
 }
 
 /* ------------------------------------------------------------------------------------------------- the sink */
