@@ -1,6 +1,6 @@
 """samples.py: the events that benchmarks run over, in files, so that nothing is simulated while the clock runs.
 
-`simulated`: SIMULATED events of seed 1 with graphs/copy.yaml, written once a benchmark. `six` and `300`: real ones in the
+`simulated`: SIMULATED events of seed 1 with graphs/copy.yaml, written once a benchmark. `six` and `300`: sample events in the
 folder of the samples.
 """
 import json

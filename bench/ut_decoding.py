@@ -9,7 +9,7 @@ and maximum: on a cpu from the clock around it, on a GPU between two GPU events,
 work per event of lanes that share a program counter: if a lane takes banks, the sum over chunks of 32 lanes of the hits of
 the longest bank; if it takes hits, the number of chunks. `ideal` is hits / 32. With --rounds 0 only `work` is printed.
 
-Events are simulated; `six` are real ones, in the folder of the samples. A build with tests has the variants:
+Events are simulated; `six` are sample events, in the folder of the samples. A build with tests has the variants:
 build/cpu-release/tests/plugins.
 """
 import argparse

@@ -1,4 +1,4 @@
-/* bank_words_test.c: bank_words.h on the cards of real events, and on wrong banks. */
+/* bank_words_test.c: bank_words.h on the cards of sample events, and on wrong banks. */
 #include "calo/bank_words.h"
 
 #include "sample.h"

@@ -1,4 +1,4 @@
-"""Cell values of the calorimeter in the six real events, for tests of its algorithms."""
+"""Cell values of the calorimeter in the six sample events, for tests of its algorithms."""
 import ctypes
 import struct
 

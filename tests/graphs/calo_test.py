@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Clusters, electrons and photons in the calorimeter: simulated events with banks of each version, compared with truth, and
-electrons of six real events."""
+electrons of six sample events."""
 import tempfile
 from pathlib import Path
 

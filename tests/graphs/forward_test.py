@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""SciFi hits and forward tracks of six real events, compared with Monte Carlo truth, with figures of an independent
+"""SciFi hits and forward tracks of six sample events, compared with Monte Carlo truth, with figures of an independent
 implementation of the same method, and with the record of LHCb's first-level trigger."""
 import csv
 import json

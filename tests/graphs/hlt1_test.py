@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The sequences of the first-level trigger on six real events: digests on all targets, decisions that LHCb's trigger recorded,
+"""The sequences of the first-level trigger on six sample events: digests on all targets, decisions that LHCb's trigger recorded,
 luminosity counters, and the parts of graphs/output. --accept stores the digests."""
 import csv
 import json

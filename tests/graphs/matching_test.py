@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Matched tracks of six real events, alone and together with forward tracks, with chi2 and with the network, compared with Monte
+"""Matched tracks of six sample events, alone and together with forward tracks, with chi2 and with the network, compared with Monte
 Carlo truth, with an independent implementation of the matching with chi2, and with the record of LHCb's trigger."""
 import csv
 import json

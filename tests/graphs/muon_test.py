@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hits in the muon chambers, muons among long tracks, and muon stubs: six real events and simulated events with banks of both
+"""Hits in the muon chambers, muons among long tracks, and muon stubs: six sample events and simulated events with banks of both
 versions, compared with Monte Carlo truth."""
 from common import ROOT, SIX, Checks, call, need_data, run, run_simulated
 
@@ -53,7 +53,7 @@ for name in ("muons", "pions"):
     slow = kind(signal, name, "p < 3 GeV")
     checks.that(slow["rate"] < 0.02, f"J/psi: {slow['muons']} of {slow['tracks']} {name} below 3 GeV are identified, with a measured momentum above 3 GeV")
 
-# Real events: the number of hits is that of an independent program, and so is the number of muons, with nearly equal tracks.
+# Sample events: the number of hits is that of an independent program, and so is the number of muons, with nearly equal tracks.
 need_data()
 six = run("muon.yaml", SIX, "--digest")
 items = {output["port"]: output["items"] for output in six["outputs"]}

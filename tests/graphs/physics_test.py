@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""VELO tracks and primary vertices of real events compared with Monte Carlo truth: expected figures are from an independent
+"""VELO tracks and primary vertices of sample events compared with Monte Carlo truth: expected figures are from an independent
 implementation of the same algorithms in double precision, and from the README of the samples."""
 from common import MANY, SIX, Checks, category, need_data, run
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""SciFi hits of six real events, and of simulated events with banks of every version, compared with Monte Carlo truth."""
+"""SciFi hits of six sample events, and of simulated events with banks of every version, compared with Monte Carlo truth."""
 from common import SIX, Checks, call, need_data, run, run_simulated
 
 checks = Checks()
@@ -41,7 +41,7 @@ tight = run_simulated("scifi_hits.yaml", "-n", 40, "--digest", "--slice-events",
 checks.that(tight["retries"] > 0 and tight["outputs"] == events[5]["outputs"] and tight["error_events"] == 0,
             f"a tight budget: {tight['retries']} slices run again in parts, hits unchanged")
 
-# Real events: the number of hits of an independent program, and each id of the truth. LHCb's trigger decoded version 5 as
+# Sample events: the number of hits of an independent program, and each id of the truth. LHCb's trigger decoded version 5 as
 # version 4, which loses a fifth of the ids.
 need_data()
 six = all_are_found("six events", run("scifi_hits.yaml", SIX))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Seeds of six real events compared with Monte Carlo truth, with two independent implementations of the same method, and with
+"""Seeds of six sample events compared with Monte Carlo truth, with two independent implementations of the same method, and with
 the record of LHCb's first-level trigger."""
 import csv
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The GPU emulator gives the digests of the CPU: six real events and thirty of the 300, three seeds, both warp sizes."""
+"""The GPU emulator gives the digests of the CPU: six sample events and thirty of the 300, three seeds, both warp sizes."""
 from common import BRIEF, MANY, ROOT, SIX, Checks, call, need_data, run
 
 need_data()

@@ -1,5 +1,5 @@
-/* velo_events_test.c: graphs/velo_pv.yaml on the six real events, compared with an independent implementation in double
- * precision: numbers, hits of all tracks by checksum, and vertices to the printed digits.
+/* velo_events_test.c: graphs/velo_pv.yaml on the six sample events, compared with an independent implementation in
+ * double precision: numbers, hits of all tracks by checksum, and vertices to the printed digits.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""UT hits and VELO-UT tracks of six real events compared with Monte Carlo truth, with an independent implementation of the same
+"""UT hits and VELO-UT tracks of six sample events compared with Monte Carlo truth, with an independent implementation of the same
 method, and with the record of LHCb's first-level trigger."""
 import csv
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""graphs/selections.yaml on six real events: decisions of the lines compared with the record of LHCb's trigger; a graph
+"""graphs/selections.yaml on six sample events: decisions of the lines compared with the record of LHCb's trigger; a graph
 that includes the lines can change, add and remove lines."""
 import csv
 import json

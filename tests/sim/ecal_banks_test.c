@@ -1,4 +1,5 @@
-/* Calorimeter banks: values of real events give the real banks, and decoding the simulated banks gives their values. */
+/* Calorimeter banks: values of sample events give the real banks, and decoding the simulated banks gives their values.
+ */
 #include "calo/bank_words.h"
 #include "sample.h"
 #include "support.h"

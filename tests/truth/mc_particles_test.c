@@ -179,7 +179,7 @@ static void missing_or_mixed_parts_are_refused(void **state) {
   assert_string_equal(reason, "the parts have different versions");
 }
 
-/* ------------------------------------------------------------------------------------------------ real events */
+/* ------------------------------------------------------------------------------------------------ sample events */
 
 /* Reads the particle banks of an MDF record with a header of 48 bytes; returns the length of the record. */
 static uint32_t read_record(const uint8_t *record) {
