@@ -183,7 +183,7 @@ static int gpu_download_now(struct sl_device *device, void *to, const void *from
 static int gpu_device_of(const void *memory, uint32_t *index) {
   POINTER_ATTRIBUTES attributes;
   if (GPU(PointerGetAttributes)(&attributes, memory) != GPU(Success)) return SL_EDEVICE;
-  if (attributes.type != GPU(MemoryTypeDevice) && attributes.type != GPU(MemoryTypeManaged)) return SL_EDEVICE;
+  if (!IS_DEVICE_MEMORY(attributes)) return SL_EDEVICE;
   *index = (uint32_t)attributes.device;
   return SL_OK;
 }

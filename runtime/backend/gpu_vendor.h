@@ -15,20 +15,27 @@
 #define PROCESSORS_OF      hipDeviceAttributeMultiprocessorCount
 #define THREADS_OF         hipDeviceAttributeMaxThreadsPerMultiProcessor
 #define SHARED_BYTES_OF    hipDeviceAttributeMaxSharedMemoryPerBlock
+/* HIP 6 renamed the member and told managed memory apart. */
+#if HIP_VERSION_MAJOR >= 6
+#define IS_DEVICE_MEMORY(a) ((a).type == hipMemoryTypeDevice || (a).type == hipMemoryTypeManaged)
+#else
+#define IS_DEVICE_MEMORY(a) ((a).memoryType == hipMemoryTypeDevice || (a).isManaged)
+#endif
 #else
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
-#define GPU(name)          cuda##name
-#define GPU_HOST_ALLOC     cudaHostAlloc
-#define GPU_HOST_FREE      cudaFreeHost
-#define GPU_HOST_PORTABLE  cudaHostAllocPortable
-#define GPU_TARGET         "cuda"
-#define GPU_MEMORY         SL_MEMORY_CUDA
-#define DEVICE_PROPERTIES  cudaDeviceProp
-#define POINTER_ATTRIBUTES cudaPointerAttributes
-#define PROCESSORS_OF      cudaDevAttrMultiProcessorCount
-#define THREADS_OF         cudaDevAttrMaxThreadsPerMultiProcessor
-#define SHARED_BYTES_OF    cudaDevAttrMaxSharedMemoryPerBlockOptin
+#define GPU(name)           cuda##name
+#define GPU_HOST_ALLOC      cudaHostAlloc
+#define GPU_HOST_FREE       cudaFreeHost
+#define GPU_HOST_PORTABLE   cudaHostAllocPortable
+#define GPU_TARGET          "cuda"
+#define GPU_MEMORY          SL_MEMORY_CUDA
+#define DEVICE_PROPERTIES   cudaDeviceProp
+#define POINTER_ATTRIBUTES  cudaPointerAttributes
+#define PROCESSORS_OF       cudaDevAttrMultiProcessorCount
+#define THREADS_OF          cudaDevAttrMaxThreadsPerMultiProcessor
+#define SHARED_BYTES_OF     cudaDevAttrMaxSharedMemoryPerBlockOptin
+#define IS_DEVICE_MEMORY(a) ((a).type == cudaMemoryTypeDevice || (a).type == cudaMemoryTypeManaged)
 #endif
 
 #endif
