@@ -101,6 +101,12 @@ def streams(folder):
           "a reader that closes early is reported as an error")
 
 
+def seconds_of_children():
+    """Processor time of the programs that have ended; other programs on the machine do not change it."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def refused_at_the_start(folder):
     a, b, linked, pointing = (folder / name for name in ("a.mdf", "b.mdf", "linked.mdf", "pointing.mdf"))
     graph = folder / "two.yaml"
@@ -111,8 +117,10 @@ def refused_at_the_start(folder):
     graph.write_text(TWO % (COPY, b))
 
     def refused(text, *arguments):
-        done = run(*arguments, "--quiet", expect=2)  # 2: before the first event
+        begin = seconds_of_children()
+        done = run(*arguments, "--quiet", expect=2)
         check(text in done.stderr, text + ("" if text in done.stderr else f"; printed:\n{done.stderr}"))
+        check(seconds_of_children() - begin < 1, "an output that cannot be written is refused at once")
         check(a.read_bytes() == before and not b.exists() and not list(folder.glob("*.part*")), "a refused run writes no file")
 
     for target in (a, linked, pointing, folder / "." / "a.mdf"):
