@@ -103,7 +103,7 @@ static struct chances chances_of(const struct sim_event *event, uint32_t passage
   float uniform[4];
   r.counter[0] = crossing;
   sl_philox_4x32_10(r.key, r.counter, words);
-  for (int i = 0; i < 4; i++) uniform[i] = ((float)(words[i] >> 9) + 0.5f) * 0x1p-23f;
+  for (int i = 0; i < 4; i++) uniform[i] = sim_uniform_of(words[i]);
   return (struct chances){uniform[0], uniform[1], uniform[2]};
 }
 
