@@ -68,7 +68,7 @@ static void add_bank(void *context, uint32_t number, uint16_t source_id, uint8_t
 }
 
 /* Sums of energy from an independent reading of the format's description. */
-static void each_cell_of_the_real_events_is_read_once_with_the_right_energy(void **state) {
+static void each_cell_of_the_sample_events_is_read_once_with_the_right_energy(void **state) {
   (void)state;
   static const double energies[EVENTS] = {2190170, 544366, 873814, 818200, 1251200, 335422};
   static struct event events[EVENTS];
@@ -187,7 +187,7 @@ static void invalid_banks_of_boards_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_cell_of_the_real_events_is_read_once_with_the_right_energy),
+      cmocka_unit_test(each_cell_of_the_sample_events_is_read_once_with_the_right_energy),
       cmocka_unit_test(values_of_4_and_12_bits_are_read),
       cmocka_unit_test(invalid_banks_of_cards_are_refused),
       cmocka_unit_test(boards_of_both_byte_orders_are_read),

@@ -14,7 +14,7 @@ for needed in (path, GEOMETRY, SIX):
         print(f"skipped: {needed} is absent")
         sys.exit(77)
 
-from real_cells import BYTE, CELLS, INT, LONG, NO_ADC, UINT, UNITS, USHORT, adc, with_cells  # noqa: E402
+from sample_cells import BYTE, CELLS, INT, LONG, NO_ADC, UINT, UNITS, USHORT, adc, with_cells  # noqa: E402
 
 checks = Checks()
 recorded = json.load(lzma.open(path))

@@ -58,7 +58,7 @@ static void compressed_events_equal_plain_ones(void **state) {
   bytes_free(&body);
 }
 
-/* Real files have a factor of 0 for any ratio. */
+/* Files of the experiment have a factor of 0 for any ratio. */
 static void wrong_expansion_factor_is_one_warning(void **state) {
   (void)state;
   for (uint32_t codec = WITH_ZLIB; codec <= WITH_ZSTD; codec++) {

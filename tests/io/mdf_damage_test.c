@@ -83,7 +83,7 @@ static void damaged_range_loses_only_the_events_in_it(void **state) {
   bytes_free(&o.file);
 }
 
-static void damage_to_real_banks_loses_only_the_damaged_events(void **state) {
+static void damage_to_banks_of_samples_loses_only_the_damaged_events(void **state) {
   (void)state;
   if (!sample.size) skip();
   small_buffers();
@@ -137,7 +137,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(one_changed_byte_loses_only_its_event),
       CASE(damaged_range_loses_only_the_events_in_it),
-      CASE(damage_to_real_banks_loses_only_the_damaged_events),
+      CASE(damage_to_banks_of_samples_loses_only_the_damaged_events),
       CASE(every_prefix_gives_the_records_that_it_contains),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

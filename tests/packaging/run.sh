@@ -195,7 +195,7 @@ cmake -G Ninja -S "$source/examples/feed" -B "$work/feed" -D CMAKE_PREFIX_PATH="
 cmake --build "$work/feed" >"$work/feed.log" 2>&1 || fail "$(cat "$work/feed.log")"
 expect "20 events, 20 of them sound" "$work/feed/feed" "$prefix/share/sluice/graphs/velo.yaml" "$work/events.mdf"
 
-echo "with real events"
+echo "with sample events"
 sample=$SLUICE_DATA/lhcb/minbias.mdf
 if [[ ! -f $sample ]]; then
   echo "skipped: no lhcb/minbias.mdf in SLUICE_DATA=$SLUICE_DATA; the rest passed"

@@ -2,7 +2,7 @@
 
     graphs_test.py SLUICE [--full]
 
-A run must print no message and the digests of `cpu`. --full: more events and seeds, and recorded events of SLUICE_DATA.
+A run must print no message and the digests of `cpu`. --full: more events and seeds, and sample events of SLUICE_DATA.
 """
 import concurrent.futures
 import os
@@ -58,10 +58,10 @@ def is_tested(graph):
 def main():
     jobs = [(path.stem, []) for path in sorted(GRAPHS.glob("*.yaml")) if is_tested(path.stem)] + VARIANTS
     if FULL and (DATA / "minbias.mdf").exists():
-        real = ["-i", str(DATA / "minbias.mdf"), "--set", f"geometry={DATA / 'geometry'}"]
-        jobs += [("velo_pv", real), ("velo_superpixels", real), ("velo_pv", [*real, "--use", "pv=pv.annealing"])]
+        samples = ["-i", str(DATA / "minbias.mdf"), "--set", f"geometry={DATA / 'geometry'}"]
+        jobs += [("velo_pv", samples), ("velo_superpixels", samples), ("velo_pv", [*samples, "--use", "pv=pv.annealing"])]
     elif FULL:
-        print(f"skipped: recorded events, because {DATA} does not exist")
+        print(f"skipped: sample events, because {DATA} does not exist")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         wrong = [w for found in pool.map(check_graph, jobs) for w in found]
     for w in wrong:

@@ -35,7 +35,7 @@ def default_lines():
 
 
 def default_line(name, events, **changed):
-    """A line with its settings and the ODIN data of the recorded events."""
+    """A line with its settings and the ODIN data of the sample events."""
     algorithm, _, settings = default_lines()[name]
     line = Algorithm("selections", algorithm, len(events))
     testing.sl_test_node(line.test, name.encode())

@@ -9,7 +9,7 @@ from common import GEOMETRY, ROOT, SIX, call
 from recorded_lines import BYTE, UINT, bits_of, compare_decisions
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "calo"))
-from real_cells import with_cells  # noqa: E402
+from sample_cells import with_cells  # noqa: E402
 
 STATES = "x y z tx ty c00 c20 c22 c11 c31 c33".split()
 

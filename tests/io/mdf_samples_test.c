@@ -1,4 +1,4 @@
-/* mdf_real_test.c: io.mdf_source on sample events, compared with values of an independent reader and with the
+/* mdf_samples_test.c: io.mdf_source on sample events, compared with values of an independent reader and with the
  * descriptions of the samples. Skipped if the shared data are absent. */
 #include "format/mdf.h"
 #include "source_driver.h"
