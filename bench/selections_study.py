@@ -39,14 +39,24 @@ SIGNALS = {
     "Bs_mumu": (2, ("DiMuonHighMass", "DisplacedDiMuon", "TrackMuonMVA", "SingleHighPtMuon", "TwoTrackMVA")),
     "Z_mumu": (2, ("SingleHighPtMuon", "DiMuonHighMass", "DiMuonDrellYan", "DiMuonNoIP")),
     "B_KstarGamma": (2, ("TrackMVA", "TwoTrackMVA")),
+    "D0_KK": (2, ("D2KK", "TwoTrackMVACharmXSec", "TrackMVA", "TwoTrackMVA")),
+    "D0_pipi": (2, ("D2PiPi", "TwoTrackMVACharmXSec", "TrackMVA", "TwoTrackMVA")),
+    "D0_KsPiPi": (4, ("TwoTrackMVACharmXSec", "KsToPiPi", "TrackMVA", "TwoTrackMVA")),
+    "Lambda_ppi": (2, ("L02PPi",)),
+    "Xi_LambdaPi": (3, ("L02PPi", "TrackMVA", "TwoTrackMVA")),
+    "Omega_LambdaK": (3, ("L02PPi", "TrackMVA", "TwoTrackMVA")),
+    "Kplus_3pi": (3, ("TrackMVA", "TwoTrackMVA")),
+    "tau_PhiMu": (3, ("TrackMVA", "TwoTrackMVA", "TrackMuonMVA")),
+    "Upsilon_mumu": (2, ("DiMuonHighMass", "DiMuonNoIP")),
+    "Jpsi_ee": (2, ("SingleHighPtElectron", "TrackElectronMVA")),
+    "Z_ee": (2, ("SingleHighPtElectron", "SingleHighEt")),
+    "A_ee": (2, ("LowMassNoipDielectron_massSlice1_prompt", "LowMassNoipDielectron_massSlice2_prompt")),
+    "Bs_GammaGamma": (0, ("Bs2GammaGamma",)),
 }
-PUBLISHED_EVENTS = 1000
-PUBLISHED = {  # simulated minimum bias
-    "TrackMVA": 16, "TwoTrackMVA": 29, "TwoTrackMVACharmXSec": 186, "KsToPiPi": 48, "LowPtMuon": 77, "LowPtDiMuon": 11,
-    "DiMuonHighMass": 3, "DiMuonLowMass": 4, "DiMuonNoIP": 7, "DisplacedDiMuon": 4, "L02PPi": 7, "TrackElectronMVA": 4,
-    "Bs2GammaGamma": 5, "NVELODisplacedTrack": 105, "NMaterialVertexSeeds": 19, ANY: 357,
-}
-PUBLISHED_BS_PHIPHI = {"TrackMVA": 207, "TwoTrackMVA": 493, "TwoTrackMVACharmXSec": 657, ANY: 788}
+FIGURES = json.loads((ROOT / "bench/lhcb_figures.json").read_text())
+PUBLISHED_EVENTS = FIGURES["minimum_bias"]["rates"]["events"]
+PUBLISHED = FIGURES["minimum_bias"]["rates"]["passed"]
+PUBLISHED_BS_PHIPHI = FIGURES["Bs_phiphi"]["rates"]["passed"]
 INPUT_KHZ = 30000
 COUNTS = ("passed", "alone", "passed_reconstructible", "passed_found", "passed_by_signal")
 

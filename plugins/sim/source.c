@@ -15,34 +15,37 @@
 #include <string.h>
 
 #define SL_ARGS source_args
-#define SOURCE(M)                                                                                                \
-  M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, one port per bank type")                      \
-  IO_RAW_RECORD_OUT(M)                                                                                           \
-  M(U64, seed, 1, 0, 0x1p64, "", "seed; an event depends on seed and event number alone")                        \
-  M(U64, events, 1000, 0, 0x1p64, "", "number of events; 0: no limit")                                           \
-  M(ENUM, signal, "none", "decay of a heavy hadron added to each event", SIM_SIGNAL_NAMES)                       \
-  M(F32, mu, 5.3, 0, 60, "", "mean number of collisions per crossing of two bunches")                            \
-  M(F32, luminosity_fraction, 0.01, 0, 1, "", "fraction of luminosity events, at crossings of any type")         \
-  M(F32, beam_gas_fraction, 0, 0, 1, "", "fraction of beam-gas events")                                          \
-  M(F32, empty_fraction, 0, 0, 1, "", "fraction of events without beam")                                         \
-  M(ENUM, polarity, "down", "magnet polarity", "down up")                                                        \
-  M(FILE_IN, velo, "", "", "file with the VELO description; empty: nominal")                                     \
-  M(FILE_IN, ut, "", "", "file with the UT description; empty: nominal")                                         \
-  M(FILE_IN, scifi, "", "", "file with the SciFi description; empty: nominal")                                   \
-  M(FILE_IN, calo, "", "", "file with the calorimeter description; empty: nominal")                              \
-  M(FILE_IN, muon, "", "", "file with the description of the muon chambers; empty: nominal")                     \
-  M(F32, velo_efficiency, 0.99, 0, 1, "", "efficiency of a VELO sensor, per track")                              \
-  M(F32, ut_efficiency, 0.998, 0, 1, "", "efficiency of a UT sensor, per track")                                 \
-  M(F32, scifi_efficiency, 0.98, 0, 1, "", "efficiency of a SciFi layer, per track")                             \
-  M(F32, muon_efficiency, 0.99, 0, 1, "", "efficiency of a muon chamber, per track")                             \
-  M(F32, calo_background, 1, 0, 10, "", "scale of the calorimeter's added background; 1: as in full simulation") \
-  M(U32, run, 1, 0, UINT32_MAX, "", "run number")                                                                \
-  M(U32, odin_version, 7, 6, 7, "", "version of the ODIN bank")                                                  \
-  M(U32, superpixel_version, 2, 2, 4, "", "version of the super-pixel banks")                                    \
-  M(U32, cluster_version, 3, 2, 4, "", "version of the retina cluster banks and of the VELO ids in the truth")   \
-  M(U32, ut_version, 3, 3, 4, "", "version of the UT banks and of the UT ids in the truth")                      \
-  M(U32, scifi_version, 5, 4, 8, "", "version of the SciFi banks and of the SciFi ids in the truth")             \
-  M(U32, calo_version, 2, 2, 5, "", "version of the calorimeter banks: 2 (type 21), 4 or 5 (type 77)")           \
+#define SOURCE(M)                                                                                                   \
+  M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, one port per bank type")                         \
+  IO_RAW_RECORD_OUT(M)                                                                                              \
+  M(U64, seed, 1, 0, 0x1p64, "", "seed; an event depends on seed and event number alone")                           \
+  M(U64, events, 1000, 0, 0x1p64, "", "number of events; 0: no limit")                                              \
+  M(ENUM, conditions, "pp_2024", "conditions of data taking: mean number of collisions", SIM_CONDITIONS_NAMES)      \
+  M(F32, mu, -1, -1, 60, "", "mean number of visible collisions per crossing of two bunches; -1: as `conditions`")  \
+  M(F32, gas_mu, 0, 0, 60, "", "mean number of collisions with gas at z of -537 to -337 mm per crossing of beam 1") \
+  M(ENUM, signal, "none", "decay of a particle, or two jets, added to each event", SIM_SIGNAL_NAMES)                \
+  M(ENUM, signal_in, "collision", "collision with the signal: of protons, or with gas", "collision gas")            \
+  M(F32, luminosity_fraction, 0.01, 0, 1, "", "fraction of luminosity events, at crossings of any type")            \
+  M(F32, beam_gas_fraction, 0, 0, 1, "", "fraction of beam-gas events")                                             \
+  M(F32, empty_fraction, 0, 0, 1, "", "fraction of events without beam")                                            \
+  M(ENUM, polarity, "down", "magnet polarity", "down up")                                                           \
+  M(FILE_IN, velo, "", "", "file with the VELO description; empty: nominal")                                        \
+  M(FILE_IN, ut, "", "", "file with the UT description; empty: nominal")                                            \
+  M(FILE_IN, scifi, "", "", "file with the SciFi description; empty: nominal")                                      \
+  M(FILE_IN, calo, "", "", "file with the calorimeter description; empty: nominal")                                 \
+  M(FILE_IN, muon, "", "", "file with the description of the muon chambers; empty: nominal")                        \
+  M(F32, velo_efficiency, 0.99, 0, 1, "", "efficiency of a VELO sensor, per track")                                 \
+  M(F32, ut_efficiency, 0.998, 0, 1, "", "efficiency of a UT sensor, per track")                                    \
+  M(F32, scifi_efficiency, 0.98, 0, 1, "", "efficiency of a SciFi layer, per track")                                \
+  M(F32, muon_efficiency, 0.99, 0, 1, "", "efficiency of a muon chamber, per track")                                \
+  M(F32, calo_background, 1, 0, 10, "", "scale of the calorimeter's added background; 1: as in full simulation")    \
+  M(U32, run, 1, 0, UINT32_MAX, "", "run number")                                                                   \
+  M(U32, odin_version, 7, 6, 7, "", "version of the ODIN bank")                                                     \
+  M(U32, superpixel_version, 2, 2, 4, "", "version of the super-pixel banks")                                       \
+  M(U32, cluster_version, 3, 2, 4, "", "version of the retina cluster banks and of the VELO ids in the truth")      \
+  M(U32, ut_version, 3, 3, 4, "", "version of the UT banks and of the UT ids in the truth")                         \
+  M(U32, scifi_version, 5, 4, 8, "", "version of the SciFi banks and of the SciFi ids in the truth")                \
+  M(U32, calo_version, 2, 2, 5, "", "version of the calorimeter banks: 2 (type 21), 4 or 5 (type 77)")              \
   M(U32, muon_version, 2, 2, 3, "", "version of the muon banks")
 SL_HOST_ARGUMENTS(source, SOURCE);
 
@@ -108,6 +111,15 @@ static int source_check(const struct sl_services *s, const void *args_) {
                (double)sum);
     status = SL_EINVAL;
   }
+  if (args->mu < 0.0f && args->mu != -1.0f) {
+    s->message(s->context, SL_ERROR, "mu: it is %g, expected 0 to 60, or -1 for that of `conditions`",
+               (double)args->mu);
+    status = SL_EINVAL;
+  }
+  if (args->signal_in && args->signal == SIM_SIGNAL_none) {
+    s->message(s->context, SL_ERROR, "signal_in: there is no signal, expected a `signal`");
+    status = SL_EINVAL;
+  }
   if (args->calo_version == 3) {
     s->message(s->context, SL_ERROR, "calo_version: it is 3, expected 2, 4 or 5");
     status = SL_EINVAL;
@@ -120,11 +132,13 @@ static int source_check(const struct sl_services *s, const void *args_) {
 
 static void set_up(struct sim_simulation *to, const struct source_args *args) {
   to->settings = (struct sim_settings){.seed = args->seed,
-                                       .mu = args->mu,
+                                       .mu = args->mu < 0.0f ? sim_conditions_mu[args->conditions] : args->mu,
+                                       .gas_mu = args->gas_mu,
                                        .luminosity_fraction = args->luminosity_fraction,
                                        .beam_gas_fraction = args->beam_gas_fraction,
                                        .empty_fraction = args->empty_fraction,
-                                       .signal = sim_signal_species[args->signal],
+                                       .signal = (enum sim_signal)args->signal,
+                                       .signal_in_gas = args->signal_in,
                                        .run = args->run,
                                        .efficiency = args->velo_efficiency,
                                        .ut_efficiency = args->ut_efficiency,

@@ -143,7 +143,8 @@ static int32_t find_ancestors(const struct sim_event *event, uint32_t index, uin
 static int is_from_strange(const struct sim_event *event, const struct sim_particle *p) {
   if (p->mother == SIM_NO_PARTICLE || !(p->flags & SIM_IS_DECAY)) return 0;
   const struct sim_particle *m = &event->particles.at[p->mother];
-  const int is_strange = m->species == &sim_species[SIM_KAON_SHORT] || m->species == &sim_species[SIM_LAMBDA];
+  const enum sim_species_id species = (enum sim_species_id)(m->species - sim_species);
+  const int is_strange = species == SIM_KAON_SHORT || (species >= SIM_LAMBDA && species <= SIM_OMEGA);
   return is_strange && m->x * m->x + m->y * m->y < 25.0f;
 }
 

@@ -32,7 +32,7 @@ def origin(sluice, folder):
     done = run(sluice, VELO, "-n", 5, "--set", "seed=18446744073709551615", "--json", report, "--verbose")
     summary = json.loads(report.read_text())
     check("\ninput        no file: made by sim.source, seed 18446744073709551615\n" in done.stdout, "the table has the seed")
-    check(summary["source"]["properties"]["seed"] == 2**64 - 1 and summary["source"]["properties"]["mu"] == 5.3, "JSON has the properties of the source")
+    check(summary["source"]["properties"]["seed"] == 2**64 - 1 and summary["source"]["properties"]["conditions"] == "pp_2024", "JSON has the properties of the source")
     check(done.stdout.startswith(f"graph        {VELO}, digest {summary['graph_digest']}\n"), "the table has the graph and its digest")
     check("\ndevice       cpu\n" in done.stdout, "the table has the device")
     built_in = summary["constants"][0]

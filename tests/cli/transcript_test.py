@@ -23,6 +23,8 @@ def update(case, text, folder, sluice):
         step = steps.get(at + 1)
         if not step:
             if lines[at].startswith("#") or not kept:
+                if kept and not kept[-1].startswith("#"):
+                    kept.append("")
                 kept.append(lines[at])
             at += 1
             continue

@@ -9,7 +9,7 @@ static struct sim_simulation *only_signal(enum sim_signal signal) {
   struct sim_simulation *s = simulation_new();
   s->settings.mu = 0;
   s->settings.luminosity_fraction = 0;
-  s->settings.signal = sim_signal_species[signal];
+  s->settings.signal = signal;
   s->event.seed = s->settings.seed;
   return s;
 }
@@ -18,6 +18,12 @@ static void generate(struct sim_simulation *s, uint64_t number) {
   sim_event_clear(&s->event);
   sim_crossing_make(&s->settings, number, &s->event.crossing);
   assert_int_equal(sim_generate(&s->settings, &s->event), 0);
+  /* Particles that are followed decay on the way. */
+  struct sim_particle *head = s->event.particles.at;
+  if (head->mode == NULL || head->species->ctau_in_flight == 0.0f) return;
+  const struct sim_state at = {
+      .z = 100.0f, .tx = head->px / head->pz, .ty = head->py / head->pz, .direction = head->pz > 0.0f ? 1.0f : -1.0f};
+  assert_int_equal(sim_flight_decay(&s->event, 0, &at, sim_momentum(head)), 0);
 }
 
 static int32_t pdg_of(const struct sim_particle *p) {
@@ -40,16 +46,39 @@ static const struct {
     {SIM_SIGNAL_Lambdab_Lambdac, {5122, 4122, -211, 2212, -321, 211}},
     {SIM_SIGNAL_Ks_pipi, {310, 211, -211}},
     {SIM_SIGNAL_B_KstarGamma, {511, 313, 22, 321, -211}},
+    {SIM_SIGNAL_Jpsi_ee, {443, 11, -11}},
+    {SIM_SIGNAL_Z_ee, {23, 11, -11}},
+    {SIM_SIGNAL_Upsilon_mumu, {553, 13, -13}},
+    {SIM_SIGNAL_A_ee, {9900022, 11, -11}},
+    {SIM_SIGNAL_Lambda_ppi, {3122, 2212, -211}},
+    {SIM_SIGNAL_Xi_LambdaPi, {3312, 3122, -211, 2212, -211}},
+    {SIM_SIGNAL_Omega_LambdaK, {3334, 3122, -321, 2212, -211}},
+    {SIM_SIGNAL_Kplus_3pi, {321, 211, 211, -211}},
+    {SIM_SIGNAL_D0_KK, {421, 321, -321}},
+    {SIM_SIGNAL_D0_pipi, {421, 211, -211}},
+    {SIM_SIGNAL_D0_KsPiPi, {421, 310, 211, -211, 211, -211}},
+    {SIM_SIGNAL_tau_PhiMu, {15, 333, 13, 321, -321}},
+    {SIM_SIGNAL_etac_ppbar, {441, 2212, -2212}},
+    {SIM_SIGNAL_pi0_GammaGamma, {111, 22, 22}},
+    {SIM_SIGNAL_Bs_GammaGamma, {531, 22, 22}},
+    {SIM_SIGNAL_S500_pipi, {9900054, 211, -211}},
+    {SIM_SIGNAL_S500_mumu, {9900054, 13, -13}},
+    {SIM_SIGNAL_S1500_KK, {9910054, 321, -321}},
+    {SIM_SIGNAL_S1500_ee, {9910054, 11, -11}},
+    {SIM_SIGNAL_S4000_mumu, {9920054, 13, -13}},
+    {SIM_SIGNAL_S4000_KK, {9920054, 321, -321}},
 };
 enum { CHAINS = sizeof chains / sizeof chains[0] };
 
 static int32_t other_sign(int32_t pdg) {
-  return pdg == 333 || pdg == 443 || pdg == 23 || pdg == 22 || pdg == 310 ? pdg : -pdg;
+  for (uint32_t i = 0; i < SIM_SPECIES_COUNT; i++)
+    if (sim_species[i].pdg == pdg && sim_species[i].is_own_antiparticle) return pdg;
+  return -pdg;
 }
 
 static void signals_decay_to_their_named_products(void **state) {
   (void)state;
-  assert_int_equal(CHAINS, SIM_SIGNAL_COUNT - 1);
+  assert_int_equal(CHAINS, SIM_SIGNAL_COUNT - 2); /* without `none` and `jets` */
   for (int k = 0; k < CHAINS; k++) {
     struct sim_simulation *s = only_signal(chains[k].signal);
     uint32_t length = 0, opposite = 0;
@@ -93,8 +122,8 @@ static void chains_conserve_momentum_energy_and_charge(void **state) {
         }
         if (daughters == 0) continue;
         const double energy = hypot((double)sim_momentum(&p[m]), (double)p[m].species->mass);
-        const int has_pair = p[m].species == &sim_species[SIM_PION_0] && daughters == 3;
-        assert_true(has_pair || daughters == (int32_t)p[m].species->daughter_count);
+        assert_true(daughters > 0);
+        if (may_hide_daughters(&p[m])) continue;
         assert_int_equal(charge, p[m].charge);
         assert_true(fabs(sum[0] - (double)p[m].px) < 1e-4 * energy && fabs(sum[1] - (double)p[m].py) < 1e-4 * energy);
         assert_true(fabs(sum[2] - (double)p[m].pz) < 1e-4 * energy && fabs(sum[3] - energy) < 1e-4 * energy);
@@ -102,6 +131,157 @@ static void chains_conserve_momentum_energy_and_charge(void **state) {
     }
     simulation_free(s);
   }
+}
+
+/* Charge is conserved, and the daughters are lighter together than the mother. */
+static void check_mode(const struct sim_species *mother, const struct sim_mode *mode) {
+  int32_t charge = 0;
+  float mass = 0;
+  assert_true(mode->daughters[SIM_BODIES_MAX] == SIM_NOTHING);
+  assert_true(sim_daughter_count(mode) >= 2);
+  for (const int8_t *d = mode->daughters; *d != SIM_NOTHING; d++) {
+    const struct sim_species *species = &sim_species[*d < 0 ? -*d : *d];
+    charge += *d < 0 ? -species->charge : species->charge;
+    mass += species->mass;
+  }
+  assert_int_equal(charge, mother->charge);
+  assert_true(mass < mother->mass);
+}
+
+static void modes_are_possible(void **state) {
+  (void)state;
+  uint32_t modes = 0;
+  for (uint32_t i = 0; i < SIM_SPECIES_COUNT; i++)
+    for (uint32_t k = 0; k < sim_species[i].mode_count; k++, modes++) {
+      assert_true(sim_species[i].modes[k].share > 0);
+      check_mode(&sim_species[i], &sim_species[i].modes[k]);
+    }
+  assert_true(modes > 150);
+  for (uint32_t i = 0; i < SIM_SIGNAL_COUNT; i++)
+    if (sim_signal_decays[i].species != SIM_NOTHING)
+      check_mode(&sim_species[sim_signal_decays[i].species], &sim_signal_decays[i].mode);
+}
+
+/* Each mode of D0 has its share of the decays. */
+static void modes_have_their_shares(void **state) {
+  (void)state;
+  enum { COUNT = 20000 };
+  const struct sim_species *species = &sim_species[SIM_D_0];
+  struct sim_simulation *s = simulation_new();
+  double sum = 0, four_charged = 0, expected = 0;
+  for (uint32_t k = 0; k < species->mode_count; k++) {
+    int32_t charged = 0;
+    for (const int8_t *d = species->modes[k].daughters; *d != SIM_NOTHING; d++)
+      charged += sim_species[*d < 0 ? -*d : *d].charge != 0;
+    sum += (double)species->modes[k].share;
+    expected += charged == 4 ? (double)species->modes[k].share : 0;
+  }
+  for (uint32_t n = 0; n < COUNT; n++) {
+    int32_t charged = 0;
+    sim_event_clear(&s->event);
+    s->event.crossing.number = n;
+    assert_non_null(sim_event_add(&s->event, species, 1, 1000, 0, 20000));
+    assert_int_equal(sim_decay(&s->event, 0), 0);
+    for (uint32_t i = 1; i < s->event.particles.count; i++) charged += s->event.particles.at[i].charge != 0;
+    four_charged += charged == 4;
+  }
+  const double share = expected / sum;
+  assert_true(fabs(four_charged / COUNT - share) < 5 * sqrt(share * (1 - share) / COUNT));
+  simulation_free(s);
+}
+
+/* Particles that live long decay between the given planes, at a place that does not depend on their momentum. */
+static void long_lived_signals_decay_between_their_planes(void **state) {
+  (void)state;
+  enum { COUNT = 500 };
+  static const enum sim_signal signals[] = {SIM_SIGNAL_S500_pipi, SIM_SIGNAL_S4000_mumu, SIM_SIGNAL_Kplus_3pi};
+  for (int k = 0; k < 3; k++) {
+    struct sim_simulation *s = only_signal(signals[k]);
+    const struct sim_signal_decay *decay = &sim_signal_decays[signals[k]];
+    double mean = 0;
+    for (uint64_t event = 0; event < COUNT; event++) {
+      generate(s, event);
+      const struct sim_particle *p = s->event.particles.at;
+      const double z = (double)p->z + (double)(p->pz / p->species->mass * p->lifetime_ns * SIM_MM_PER_NS);
+      assert_true(z > (double)decay->first_z - 300 && z < (double)decay->last_z + 1);
+      mean += z / COUNT;
+    }
+    const double range = (double)(decay->last_z - decay->first_z),
+                 middle = (double)(decay->first_z + decay->last_z) / 2;
+    assert_true(fabs(mean - middle) < 5 * range / sqrt(12.0 * COUNT) + 15); /* collisions beyond first_z */
+    simulation_free(s);
+  }
+}
+
+/* Two groups of hadrons with opposite pt of at least 15 GeV. */
+static void jets_are_back_to_back(void **state) {
+  (void)state;
+  struct sim_simulation *s = only_signal(SIM_SIGNAL_jets);
+  for (uint64_t event = 0; event < 50; event++) {
+    double x = 0, y = 0, size = 0;
+    uint32_t hadrons = 0;
+    generate(s, event);
+    for (uint32_t i = 0; i < s->event.particles.count; i++) {
+      const struct sim_particle *p = &s->event.particles.at[i];
+      if (!(p->flags & SIM_FROM_SIGNAL) || p->mother != SIM_NO_PARTICLE) continue;
+      x += (double)p->px;
+      y += (double)p->py;
+      size += hypot((double)p->px, (double)p->py);
+      hadrons++;
+    }
+    assert_true(hadrons >= 4);
+    assert_true(size > 25000 && hypot(x, y) < 350 * 6 * sqrt((double)hadrons));
+  }
+  simulation_free(s);
+}
+
+/* Vertices of gas collisions are in the storage cell, and a signal may be in one of them. */
+static void gas_collisions_are_in_the_cell(void **state) {
+  (void)state;
+  struct sim_simulation *s = only_signal(SIM_SIGNAL_Lambda_ppi);
+  uint32_t vertices = 0;
+  s->settings.gas_mu = 2;
+  s->settings.signal_in_gas = 1;
+  for (uint64_t event = 0; event < 200; event++) {
+    generate(s, event);
+    assert_true(s->event.vertices.count >= 1);
+    assert_true(s->event.particles.at[0].z < -337 && (s->event.particles.at[0].flags & SIM_FROM_SIGNAL));
+    for (uint32_t i = 0; i < s->event.vertices.count; i++, vertices++)
+      assert_true(s->event.vertices.at[i].z > -537 && s->event.vertices.at[i].z < -337);
+  }
+  assert_true(vertices > 350 && vertices < 520); /* 2 on average, and one for the signal if there is none */
+  simulation_free(s);
+}
+
+/* Charm and beauty hadrons in LHCb's acceptance: 2.4 mb (x 1.05) of charm pairs and 0.144 mb (x 1.08) of beauty pairs,
+ * of 72 mb. */
+static void heavy_flavour_has_its_cross_section(void **state) {
+  (void)state;
+  enum { EVENTS = 6000 };
+  struct sim_simulation *s = simulation_new();
+  double charm = 0, beauty = 0, collisions = 0;
+  s->settings.luminosity_fraction = 0;
+  for (uint64_t event = 0; event < EVENTS; event++) {
+    sim_event_clear(&s->event);
+    s->event.seed = 3;
+    sim_crossing_make(&s->settings, event, &s->event.crossing);
+    assert_int_equal(sim_generate(&s->settings, &s->event), 0);
+    collisions += s->event.vertices.count;
+    for (uint32_t i = 0; i < s->event.particles.count; i++) {
+      const struct sim_particle *p = &s->event.particles.at[i];
+      if (p->mother != SIM_NO_PARTICLE || p->pz <= 0) continue;
+      const int32_t quark = p->species->pdg > 1000 ? p->species->pdg / 1000 : p->species->pdg / 100;
+      const double energy = hypot((double)sim_momentum(p), (double)p->species->mass);
+      const double y = 0.5 * log((energy + (double)p->pz) / (energy - (double)p->pz));
+      const double pt = hypot((double)p->px, (double)p->py), eta = asinh((double)p->pz / pt);
+      charm += quark == 4 && y > 2 && y < 4.5 && pt < 8000;
+      beauty += quark == 5 && eta > 2 && eta < 5;
+    }
+  }
+  const double charm_mb = 72 * charm / 2 / collisions, beauty_mb = 72 * beauty / 2 / collisions;
+  assert_true(charm_mb > 2.4 * 0.9 && charm_mb < 2.4 * 1.25);
+  assert_true(beauty_mb > 0.144 * 0.8 && beauty_mb < 0.144 * 1.5);
+  simulation_free(s);
 }
 
 static void lifetimes_are_those_of_the_table(void **state) {
@@ -116,7 +296,8 @@ static void lifetimes_are_those_of_the_table(void **state) {
       generate(s, event);
       sum += (double)s->event.particles.at->lifetime_ns * 299.792458;
       for (uint32_t i = 1; i < s->event.particles.count; i++)
-        if (s->event.particles.at[i].species == &sim_species[SIM_LAMBDA_C])
+        if (s->event.particles.at[i].species == &sim_species[SIM_LAMBDA_C] &&
+            s->event.particles.at[i].flags & SIM_FROM_SIGNAL)
           of_charm += (double)s->event.particles.at[i].lifetime_ns * 299.792458;
     }
     const double expected = (double)s->event.particles.at->species->ctau;
@@ -158,6 +339,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(signals_decay_to_their_named_products),
       cmocka_unit_test(chains_conserve_momentum_energy_and_charge),
+      cmocka_unit_test(modes_are_possible),
+      cmocka_unit_test(modes_have_their_shares),
+      cmocka_unit_test(long_lived_signals_decay_between_their_planes),
+      cmocka_unit_test(jets_are_back_to_back),
+      cmocka_unit_test(gas_collisions_are_in_the_cell),
+      cmocka_unit_test(heavy_flavour_has_its_cross_section),
       cmocka_unit_test(lifetimes_are_those_of_the_table),
       cmocka_unit_test(three_body_decays_are_uniform_in_phase_space),
   };

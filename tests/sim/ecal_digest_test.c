@@ -17,7 +17,7 @@ static void values_have_the_same_bits(void **state) {
       digest = (digest ^ (uint16_t)s->ecal_digits.adc[cell]) * 0x100000001B3ull;
   }
   simulation_free(s);
-  assert_digest(digest, 0xA9AA117BA963EC8Bull);
+  assert_digest(digest, 0xC7C61D64E38457EEull);
 }
 
 int main(void) {

@@ -91,7 +91,9 @@ def says(text, status, *arguments):
                 f"{arguments}: '{text}'" + ("" if text in done.stderr else f" is not in:\n{done.stderr}"))
 
 
-says("`mu` is out of range: it must be from 0 to 60", 2, "--set", "raw.mu=-1")
+says("mu: it is -0.5, expected 0 to 60, or -1 for that of `conditions`", 2, "--set", "raw.mu=-0.5")
+says("signal_in: there is no signal, expected a `signal`", 2, "--set", "raw.signal_in=gas")
+says("`mu` is out of range: it must be from -1 to 60", 2, "--set", "raw.mu=-2")
 says("`signal` must be one of none, B0_Kpi,", 2, "--set", "raw.signal=B0_pipi")
 says("`polarity` must be one of down, up", 2, "--set", "raw.polarity=sideways")
 says("expected at most 1", 2, "--set", "raw.luminosity_fraction=0.7", "--set", "raw.beam_gas_fraction=0.7")
@@ -106,7 +108,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # Wrong values of a graph are reported with their location, by the runtime and by the simulation.
     graph = Path(folder) / "graph.yaml"
-    for value, text in (("mu: -1", "`mu` is out of range: it must be from 0 to 60"), ("signal: B0_pipi", "`signal` must be one of none, B0_Kpi,"),
+    for value, text in (("mu: -2", "`mu` is out of range: it must be from -1 to 60"), ("signal: B0_pipi", "`signal` must be one of none, B0_Kpi,"),
                         ("luminosity_fraction: 0.6, beam_gas_fraction: 0.5",
                          "luminosity_fraction: its sum with beam_gas_fraction and empty_fraction is")):
         line = f"  raw: {{ set: {{ {value} }} }}"

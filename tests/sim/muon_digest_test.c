@@ -22,12 +22,12 @@ static void expect_digest(uint32_t version, uint64_t expected) {
 
 static void banks_of_version_2_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(2, 0x1AA307E98570472Aull);
+  expect_digest(2, 0x0D4A72F68A0F0D7Eull);
 }
 
 static void banks_of_version_3_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(3, 0x46857FE0A6C33765ull);
+  expect_digest(3, 0x3298CD55A1E396D4ull);
 }
 
 /* All pads of M2 R3, in the quarter with the rotated chambers. */

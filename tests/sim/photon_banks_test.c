@@ -43,10 +43,11 @@ static void photons_are_at_their_cells_and_pi0_have_their_mass(void **state) {
       const double r = sqrt((double)(p->x * p->x + p->y * p->y)), z = (double)TRUTH_PHOTON_Z;
       assert_true((double)p->energy * r / sqrt(r * r + z * z) > (double)TRUTH_PHOTON_ET_MIN * 0.999);
       if (p->cell < CALO_CELLS) {
-        /* the plane of the shower maximum is tilted: up to 11 mm upstream or downstream of the positions */
+        /* the plane of the shower maximum is tilted: up to 11 mm upstream or downstream of the positions; slopes are up
+         * to 0.7 */
         const double width = 121.9 / (calo_description_area_of(&s->calo, p->cell) + 1);
-        assert_true(fabs((double)(s->calo.xy[2 * p->cell] - p->x)) < width / 2 + 5);
-        assert_true(fabs((double)(s->calo.xy[2 * p->cell + 1] - p->y)) < width / 2 + 5);
+        assert_true(fabs((double)(s->calo.xy[2 * p->cell] - p->x)) < width / 2 + 8);
+        assert_true(fabs((double)(s->calo.xy[2 * p->cell + 1] - p->y)) < width / 2 + 8);
         all++;
       } else {
         assert_int_equal(p->cell, TRUTH_NO_CELL);
@@ -58,7 +59,9 @@ static void photons_are_at_their_cells_and_pi0_have_their_mass(void **state) {
       }
     }
   }
-  assert_true(all > 20 * EVENTS && pairs > 5 * EVENTS && good > 0.8 * pairs); /* some come from K_S */
+  print_message("%u photons, %u pairs, %u with the mass of a pi0\n", all, pairs, good);
+  assert_true(all > 20 * EVENTS && pairs > 5 * EVENTS &&
+              good > 0.6 * pairs); /* others come from K_S and interactions */
   simulation_free(s);
 }
 

@@ -25,12 +25,12 @@ static void expect_digest(uint32_t version, uint64_t expected) {
 
 static void version_5_has_the_same_bits(void **state) {
   (void)state;
-  expect_digest(5, 0x547B78F651C023A9ull);
+  expect_digest(5, 0x47CC8453075C4CC9ull);
 }
 
 static void version_8_has_the_same_bits(void **state) {
   (void)state;
-  expect_digest(8, 0x1A1D6391431B8B79ull);
+  expect_digest(8, 0xA88198142A2E90AEull);
 }
 
 int main(void) {

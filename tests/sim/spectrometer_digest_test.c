@@ -18,7 +18,7 @@ static void expect_digest(int32_t polarity, enum sim_signal signal, uint64_t exp
   uint64_t digest = digest_begin;
   s->make_flags = SIM_MAKE_ALL;
   s->settings.polarity = polarity;
-  s->settings.signal = sim_signal_species[signal];
+  s->settings.signal = signal;
   for (uint64_t event = 0; event < EVENTS; event++) {
     assert_int_equal(sim_simulate(s, event), 0);
     digest = digest_passages(&s->event, digest);
@@ -29,12 +29,12 @@ static void expect_digest(int32_t polarity, enum sim_signal signal, uint64_t exp
 
 static void passages_have_the_same_bits_at_polarity_down(void **state) {
   (void)state;
-  expect_digest(SIM_POLARITY_DOWN, SIM_SIGNAL_none, 0x6E827218CEC300ECull);
+  expect_digest(SIM_POLARITY_DOWN, SIM_SIGNAL_none, 0xF41DF2173E5582B3ull);
 }
 
 static void passages_have_the_same_bits_at_polarity_up(void **state) {
   (void)state;
-  expect_digest(SIM_POLARITY_UP, SIM_SIGNAL_B_KstarGamma, 0x3493ADD6C1663590ull);
+  expect_digest(SIM_POLARITY_UP, SIM_SIGNAL_B_KstarGamma, 0xCBFD0D348BB6F98Cull);
 }
 
 int main(void) {

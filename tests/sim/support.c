@@ -42,3 +42,10 @@ void assert_digest(uint64_t digest, uint64_t expected) {
   print_message("digest 0x%016llX\n", (unsigned long long)digest);
   assert_true(digest == expected);
 }
+
+int may_hide_daughters(const struct sim_particle *p) {
+  for (uint32_t k = 0; !p->mode && k < p->species->mode_count; k++)
+    for (const int8_t *d = p->species->modes[k].daughters; *d != SIM_NOTHING; d++)
+      if (*d == SIM_NEUTRINO || *d == -SIM_NEUTRINO || *d == SIM_KAON_LONG) return 1;
+  return 0;
+}

@@ -18,6 +18,9 @@
 struct sim_simulation *simulation_new(void);
 void simulation_free(struct sim_simulation *s);
 
+/* May the particle decay to others that are not listed: neutrinos, K_L? */
+int may_hide_daughters(const struct sim_particle *p);
+
 /* Banks of a type of the event as fields of a collection; the words are those of the simulation. */
 enum { TEST_BANKS_MAX = 512 };
 struct bank_fields {

@@ -24,12 +24,12 @@ static void expect_digest(uint32_t version, uint64_t expected) {
 
 static void banks_of_version_3_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(3, 0x228A9102231E5E85ull);
+  expect_digest(3, 0x8788AF7C5EE5A3E2ull);
 }
 
 static void banks_of_version_4_have_the_same_bits(void **state) {
   (void)state;
-  expect_digest(4, 0xC39FEBCAFAF8912Dull);
+  expect_digest(4, 0x9D5D287CFE970613ull);
 }
 
 int main(void) {

@@ -1,6 +1,7 @@
 /* banks.c: calorimeter banks of cell values (plugins/calo/README.md, "Banks").
  * Type 21: a bank has several cards, with values of 4 or 12 bits. Type 77: a bank has three cards, with values of 12
- * bits. The trigger parts are empty. */
+ * bits. The trigger part of a card of type 21 has the energies that the hardware trigger of earlier years read: a word
+ * with a bit for each channel that is not 0, and a byte for each of these. That of type 77 is empty. */
 #include "calo/bank_words.h"
 #include "digits.h"
 #include "truth/photons.h"
@@ -11,7 +12,14 @@
 static const uint32_t off[CALO_GROUP_WORDS] = {0xfff000ffu, 0xf000fff0u, 0x00fff000u}; /* a link without a card */
 static const uint32_t group_count = CALO_CARD_CHANNELS / CALO_GROUP_CHANNELS;
 
-enum { CARD_WORDS_MAX = 2 + CALO_LONG_BITS, PAYLOAD_WORDS = CALO_CARDS_MAX * CARD_WORDS_MAX };
+enum {
+  TRIGGER_WORDS_MAX = 1 + CALO_CARD_CHANNELS / 4,
+  CARD_WORDS_MAX = 2 + TRIGGER_WORDS_MAX + CALO_LONG_BITS,
+  PAYLOAD_WORDS = CALO_CARDS_MAX * CARD_WORDS_MAX
+};
+
+/* Counts of a value per count of the trigger; 7 to 8.5 in full simulation, by the cell. */
+static const float counts_per_trigger_count = 7.6f;
 
 static int32_t adc_of(const struct calo_description *d, const struct sim_ecal_digits *digits, uint32_t card,
                       uint32_t channel) {
@@ -23,10 +31,27 @@ static int32_t adc_of(const struct calo_description *d, const struct sim_ecal_di
 
 static int is_long(int32_t adc) { return adc < -CALO_SHORT_ZERO || adc >= CALO_SHORT_ZERO; }
 
-/* Packs a card: head, pattern and values; returns the number of words. */
+/* Packs the trigger part of a card; returns the number of words. */
+static uint32_t pack_trigger(const struct calo_description *d, const struct sim_ecal_digits *digits, uint32_t card,
+                             uint32_t words[TRIGGER_WORDS_MAX]) {
+  uint32_t count = 0;
+  memset(words, 0, TRIGGER_WORDS_MAX * sizeof *words);
+  for (uint32_t k = 0; k < CALO_CARD_CHANNELS; k++) {
+    const float adc = (float)adc_of(d, digits, card, k);
+    const uint32_t value = adc > 0.0f ? sl_to_u32(sl_min_f32(adc / counts_per_trigger_count + 0.5f, 255.0f)) : 0;
+    if (value == 0) continue;
+    words[0] |= 1u << k;
+    words[1 + count / 4] |= value << 8 * (count % 4);
+    count++;
+  }
+  return count > 0 ? 1 + (count + 3) / 4 : 0;
+}
+
+/* Packs a card: head, trigger part, pattern and values; returns the number of words. */
 static uint32_t pack_card(const struct calo_description *d, const struct sim_ecal_digits *digits, uint32_t code,
                           uint32_t words[CARD_WORDS_MAX]) {
-  uint32_t pattern = 0, count = 2, filled = 0;
+  const uint32_t trigger_words = pack_trigger(d, digits, code - d->first_card, words + 1), first = 1 + trigger_words;
+  uint32_t pattern = 0, count = first + 1, filled = 0;
   uint64_t bits = 0;
   for (uint32_t k = 0; k < CALO_CARD_CHANNELS; k++) {
     const int32_t adc = adc_of(d, digits, code - d->first_card, k);
@@ -41,8 +66,8 @@ static uint32_t pack_card(const struct calo_description *d, const struct sim_eca
     }
   }
   if (filled > 0) words[count++] = (uint32_t)bits;
-  words[0] = 4 * (count - 1) << CALO_CARD_ADC_BYTES | code << CALO_CARD_CODE;
-  words[1] = pattern;
+  words[0] = 4 * trigger_words | 4 * (count - first) << CALO_CARD_ADC_BYTES | code << CALO_CARD_CODE;
+  words[first] = pattern;
   return count;
 }
 

@@ -30,15 +30,15 @@ static const float depth_mm = 430.0f, radiation_length = 17.2f, interaction_leng
 static const float stochastic = 0.10f, constant = 0.01f;   /* of the resolution: 10 % / sqrt(E / GeV), 1 % */
 static const float mip_energy = 290.0f, mip_width = 25.0f; /* MeV of photon energy, Moyal distribution */
 static const float mip_loss = 220.0f;                      /* MeV of energy loss */
-static const float hadron_seen_min = 0.10f, hadron_seen_max = 0.90f;
-static const float hadron_core = 0.5f, hadron_core_mm = 9.0f, hadron_halo_mm = 45.0f; /* of the profiles */
+static const float hadron_seen_min = 0.20f, hadron_seen_max = 1.05f;
+static const float hadron_core = 0.65f, hadron_core_mm = 9.0f, hadron_halo_mm = 45.0f; /* of the profiles */
 static const float photon_core = 0.88f, photon_core_mm = 5.0f, photon_halo_mm = 22.0f;
 static const float noise_adc = 1.17f;
 
-/* Added background: per charged hadron; per photon or electron, and per hadron; per passage, around the beam. */
-static const float neutral_share = 0.16f;
-static const float photon_repeated = 0.9f, hadron_repeated = 0.20f, repeated_min = 0.1f, repeated_max = 1.3f;
-static const float soft_count = 1.2f, soft_energy = 180.0f, soft_width = 650.0f, soft_height = 450.0f;
+/* Added background: per charged hadron; per photon or electron; per passage, around the beam. */
+static const float neutral_share = 0.04f;
+static const float photon_repeated = 0.40f, repeated_min = 0.1f, repeated_max = 1.3f;
+static const float soft_count = 0.90f, soft_energy = 180.0f, soft_width = 940.0f, soft_height = 490.0f;
 static const float gev = 1000.0f;
 
 /* ------------------------------------------------------------------------------------------------ the tables */
@@ -301,8 +301,8 @@ static void add_passage(struct shower *s, const struct sim_event *event, const s
   if (p->flags & SIM_FROM_SIGNAL || p->species == &sim_species[SIM_MUON]) return;
   if (p->species->is_hadron && p->charge != 0) add_neutral(s, p, passage);
   add_soft(s);
-  const uint32_t repeated =
-      random_round(&s->random, s->background * (p->species->is_hadron ? hadron_repeated : photon_repeated));
+  if (p->species->is_hadron) return;
+  const uint32_t repeated = random_round(&s->random, s->background * photon_repeated);
   for (uint32_t i = 0; i < repeated; i++) add_repeated(s, p, passage);
 }
 

@@ -14,6 +14,7 @@
 #include <sluice/plugin.h>
 
 enum { SIM_NO_PARTICLE = -1 };
+#define SIM_MM_PER_NS 299.792458f /* speed of light */
 
 /* Detectors downstream of the VELO, in which particles leave passages. */
 enum sim_detector { SIM_IN_UT, SIM_IN_SCIFI, SIM_IN_ECAL, SIM_IN_MUON, SIM_DETECTORS, SIM_IN_NONE = SIM_DETECTORS };
@@ -57,7 +58,8 @@ struct sim_particle {
   int32_t vertex;                  /* index of its collision */
   float px, py, pz;                /* at its origin */
   float x, y, z;                   /* origin */
-  float lifetime_ns;               /* proper lifetime; unstable particles only */
+  float lifetime_ns;               /* proper lifetime; unstable particles only. Before the decay: 0, or as required */
+  const struct sim_mode *mode;     /* its decay; NULL: any of its species */
   uint32_t flags;                  /* SIM_FROM_... */
   uint32_t reached_end;            /* `end` and `end_p` are valid */
   struct sim_state end;            /* at the end of the VELO, z = 770 mm */

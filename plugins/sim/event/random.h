@@ -30,7 +30,8 @@ enum sim_purpose {
   SIM_FOR_ECAL, /* index: particle with a shower */
   SIM_FOR_ECAL_NOISE,
   SIM_FOR_MUON_HIT, /* index: particle and station */
-  SIM_FOR_MUON_NOISE
+  SIM_FOR_MUON_NOISE,
+  SIM_FOR_GAS
 };
 
 struct sim_random {

@@ -3,13 +3,16 @@
 #define SIM_GENERATOR_H
 
 #include "event/event.h"
+#include "signals.h"
 
 struct sim_settings {
   uint64_t seed;
-  float mu;                  /* mean number of collisions in a crossing of two bunches */
+  float mu;     /* mean number of visible collisions in a crossing of two bunches */
+  float gas_mu; /* mean number of collisions of beam 1 with gas in the storage cell, in each of its crossings */
   float luminosity_fraction; /* fraction of events */
   float beam_gas_fraction, empty_fraction;
-  int32_t signal; /* species of the heavy hadron in each event, or SIM_NO_SPECIES */
+  enum sim_signal signal;
+  uint32_t signal_in_gas; /* the signal is in a collision with gas */
   uint32_t run;
   float efficiency;       /* of a VELO sensor, per track */
   int32_t polarity;       /* of the magnet: SIM_POLARITY_... */
@@ -19,34 +22,22 @@ struct sim_settings {
   float calo_background;  /* scale of the background added in the calorimeter; 1: as in full simulation */
 };
 
-/* Signals: S(name, species). */
-enum { SIM_NO_SPECIES = -1 };
-#define SIM_SIGNALS(S)             \
-  S(none, SIM_NO_SPECIES)          \
-  S(B0_Kpi, SIM_B_0)               \
-  S(Bs_phiphi, SIM_B_S)            \
-  S(D0_Kpi, SIM_D_0)               \
-  S(Jpsi_mumu, SIM_JPSI)           \
-  S(Bplus_JpsiK, SIM_B_PLUS)       \
-  S(Dst_D0pi, SIM_D_STAR)          \
-  S(Bs_mumu, SIM_B_S_TO_MUONS)     \
-  S(Z_mumu, SIM_Z)                 \
-  S(Lambdab_Lambdac, SIM_LAMBDA_B) \
-  S(Ks_pipi, SIM_KAON_SHORT)       \
-  S(B_KstarGamma, SIM_B_0_TO_K_STAR)
-#define SIM_SIGNAL_ENUM_(name, species) SIM_SIGNAL_##name,
-enum sim_signal { SIM_SIGNALS(SIM_SIGNAL_ENUM_) SIM_SIGNAL_COUNT };
-#define SIM_SIGNAL_NAME_(name, species) #name " "
-#define SIM_SIGNAL_NAMES                SIM_SIGNALS(SIM_SIGNAL_NAME_)
-extern const int32_t sim_signal_species[SIM_SIGNAL_COUNT];
+/* Conditions of data taking: C(name, mu). LHCb's working points: 2024, with 7.6 collisions of any kind; Run 2,
+ * with 1.6. */
+#define SIM_CONDITIONS(C)              C(pp_2024, 5.3f) C(pp_2018, 1.1f)
+#define SIM_CONDITIONS_ENUM_(name, mu) SIM_CONDITIONS_##name,
+enum sim_conditions { SIM_CONDITIONS(SIM_CONDITIONS_ENUM_) SIM_CONDITIONS_COUNT };
+#define SIM_CONDITIONS_NAME_(name, mu) #name " "
+#define SIM_CONDITIONS_NAMES           SIM_CONDITIONS(SIM_CONDITIONS_NAME_)
+extern const float sim_conditions_mu[SIM_CONDITIONS_COUNT];
 
 /* Makes collisions, their particles, and decays. 0 or SL_ENOMEM. */
 int sim_generate(const struct sim_settings *settings, struct sim_event *event);
 
-/* decay.c: decays particle `index` and its daughters; stable particles do not change. 0 or SL_ENOMEM. */
+/* decay.c: decays particle `index` if it decays at once; its daughters are added. 0 or SL_ENOMEM. */
 int sim_decay(struct sim_event *event, uint32_t index);
 
-/* Decays pion or kaon `index` of momentum p, MeV, at `at`. 0 or SL_ENOMEM. */
+/* Decays particle `index` of momentum p, MeV, that was followed to `at`, and its daughters. 0 or SL_ENOMEM. */
 int sim_flight_decay(struct sim_event *event, uint32_t index, const struct sim_state *at, float p);
 
 #endif

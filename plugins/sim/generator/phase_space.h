@@ -4,13 +4,11 @@
 
 #include "event/random.h"
 
-enum { SIM_BODIES_MAX = 3 };
-
 struct sim_body {
   float energy, p[3]; /* MeV */
 };
 
-/* Decays a particle of mass `mass` at rest into two or three bodies. */
+/* Decays a particle of mass `mass` at rest into two to SIM_BODIES_MAX bodies, which are lighter together. */
 void sim_phase_space(struct sim_random *random, float mass, uint32_t count, const float *masses,
                      struct sim_body *bodies);
 

@@ -10,13 +10,12 @@
 static const float gap_depth = 14.0f;    /* mm: half of the distance from the first to the last gas gap */
 static const float middle_time = 7.0f;   /* time units; particle at the speed of light */
 static const float unit_ns = 25.0f / 16; /* length of a time unit */
-static const float mm_per_ns = 299.792458f;
 
 /* -------------------------------------------------------------------------------------------------- passages */
 
 /* Delay relative to light from the origin. */
 static float lateness(const struct sim_passage *p) {
-  return p->time_ns - sqrtf(p->x * p->x + p->y * p->y + p->z * p->z) / mm_per_ns;
+  return p->time_ns - sqrtf(p->x * p->x + p->y * p->y + p->z * p->z) / SIM_MM_PER_NS;
 }
 
 static void add_passage(const struct sim_settings *settings, const struct muon_description *muon,
@@ -39,22 +38,23 @@ static void add_passage(const struct sim_settings *settings, const struct muon_d
 /* Nine tenths of the digits of full simulation are background that is not simulated here: tails of calorimeter
  * showers, electrons from the capture of neutrons, secondary particles of the beam pipe and the collimators. It is
  * added as short traces. For each hadron at the face of the ECAL and each station, the number is proportional to its
- * momentum, with a rate per region that is tuned to full simulation; positions are around the hadron's line. The
- * traces are later than particles of the collision; a few are from earlier crossings. */
+ * momentum, with a rate per region that is tuned to full simulation; positions are at about the distance of the
+ * hadron's line from the beam, at any azimuth. The traces are later than particles of the collision; a few are from
+ * earlier crossings. */
 static const float momentum_min = 500.0f; /* MeV */
 static const float gev = 1000.0f;
-static const float spread = 350.0f; /* mm, mean distance from the hadron's line, exponential */
-static const float length_x[MUON_STATIONS] = {9.0f, 6.5f, 6.0f, 6.0f}; /* mm, mean, exponential */
+static const float spread = 350.0f; /* mm, mean distance from there, exponential in area */
+static const float length_x[MUON_STATIONS] = {10.0f, 8.0f, 6.0f, 6.0f}; /* mm, mean, exponential */
 static const float length_y[MUON_STATIONS] = {14.0f, 5.0f, 5.0f, 5.0f};
-static const float shower_share = 0.06f, shower_factor = 7.0f; /* fraction of larger traces, and their scale */
+static const float shower_share = 0.09f, shower_factor = 7.0f; /* fraction of larger traces, and their scale */
 static const float delay = 3.5f;                               /* time units */
 static const float early_share = 0.08f, times = 16.0f;         /* fraction from earlier crossings, at a uniform time */
 
 /* Traces per GeV of a hadron that points into the region. */
-static const float traces_per_gev[MUON_STATIONS][MUON_REGIONS] = {{0.0279f, 0.0301f, 0.0357f, 0.0423f},
-                                                                  {0.0143f, 0.0096f, 0.0183f, 0.0438f},
-                                                                  {0.0108f, 0.0045f, 0.0018f, 0.0072f},
-                                                                  {0.0043f, 0.0044f, 0.0034f, 0.0123f}};
+static const float traces_per_gev[MUON_STATIONS][MUON_REGIONS] = {{0.0210f, 0.0258f, 0.0335f, 0.0330f},
+                                                                  {0.0105f, 0.0082f, 0.0169f, 0.0333f},
+                                                                  {0.0103f, 0.0050f, 0.0018f, 0.0072f},
+                                                                  {0.0052f, 0.0055f, 0.0041f, 0.0123f}};
 
 static float largest_of(const float rates[MUON_REGIONS]) {
   float largest = 0.0f;
@@ -67,10 +67,14 @@ static void add_trace(const struct muon_description *muon, float efficiency, uin
                       struct sim_muon_readout *readout) {
   struct sim_muon_crossing crossings[SIM_MUON_CROSSINGS_MAX];
   float sine, cosine;
-  const float z = sim_muon_station_z[station], way = z - hadron->z, distance = spread * sim_exponential(r);
+  const float z = sim_muon_station_z[station], way = z - hadron->z,
+              distance = 0.5f * spread * (sim_exponential(r) + sim_exponential(r));
   sl_sincosf(6.28318531f * sim_uniform(r), &sine, &cosine);
-  const float x = hadron->x + hadron->tx * way + distance * cosine;
-  const float y = hadron->y + hadron->ty * way + distance * sine;
+  const float line_x = hadron->x + hadron->tx * way, line_y = hadron->y + hadron->ty * way;
+  float turn_sine, turn_cosine;
+  sl_sincosf(6.28318531f * sim_uniform(r), &turn_sine, &turn_cosine);
+  const float x = turn_cosine * line_x - turn_sine * line_y + distance * cosine;
+  const float y = turn_sine * line_x + turn_cosine * line_y + distance * sine;
   const struct sim_muon_line line = {x, y, z, 0.0f, 0.0f};
   const float choice = largest * sim_uniform(r), early_choice = sim_uniform(r);
   const float half = sim_uniform(r) < shower_share ? 0.5f * shower_factor : 0.5f;

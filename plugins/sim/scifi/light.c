@@ -16,7 +16,7 @@ static const float delta_share = 0.04f; /* fraction of crossings with a delta el
 static const float delta_length = 0.3f; /* mm, mean extra length on either side */
 static const float slow = 1000.0f;      /* MeV: slower particles bend and scatter in a mat, some along it */
 static const float flat = 0.15f;        /* fraction of their crossings with extra light */
-static const float flat_length = 0.8f;
+static const float flat_length = 1.3f;
 static const float noise_clusters = 449;  /* per event */
 static const float noise_singles = 0.23f; /* fraction of one channel; the others have two */
 

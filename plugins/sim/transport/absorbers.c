@@ -12,14 +12,14 @@ static const double slope2_max = 1.0;                              /* tracks wit
 static const float tail_at_1_gev = 0.55f, tail_per_ln_gev = 0.40f; /* interaction lengths */
 static const float tail_share = 1.0f / 3.0f;                       /* fraction of the hadron's momentum */
 static const float rise_at_1_gev = 1.10f, rise_per_ln_gev = 0.12f; /* energy loss, relative to its minimum */
-static const float mm_per_ns = 299.792458f, gev = 1000.0f;
+static const float gev = 1000.0f;
 
 static void move(struct sim_track *t, float z) {
   const double dz = (double)z - t->z;
   const float tx = (float)t->tx, ty = (float)t->ty, m = t->mass / t->p;
   t->x += t->tx * dz;
   t->y += t->ty * dz;
-  t->time_ns += (float)dz * sqrtf(1.0f + tx * tx + ty * ty) * sqrtf(1.0f + m * m) / mm_per_ns;
+  t->time_ns += (float)dz * sqrtf(1.0f + tx * tx + ty * ty) * sqrtf(1.0f + m * m) / SIM_MM_PER_NS;
   t->z = (double)z;
 }
 

@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum { LANES = SIM_LANES, TERMS = SIM_FIELD_TERMS };
-static const float mm_per_ns = 299.792458f;
 
 /* ------------------------------------------------------------------------------------------------ the step */
 
@@ -146,7 +145,7 @@ void sim_lanes_step(struct sim_lanes *a, double z, const struct sim_field_plane 
 static inline void fit_momentum(struct sim_lanes *a, int l) {
   const float per_p = 1.0f / a->p[l];
   a->bend[l] = (float)SIM_BENDING * (float)a->charge[l] * per_p;
-  a->slowness[l] = sqrtf(1.0f + a->mass[l] * a->mass[l] * (per_p * per_p)) * (1.0f / mm_per_ns);
+  a->slowness[l] = sqrtf(1.0f + a->mass[l] * a->mass[l] * (per_p * per_p)) * (1.0f / SIM_MM_PER_NS);
   a->aging[l] = a->unstable[l] * per_p;
 }
 

@@ -16,7 +16,6 @@ _Static_assert((int)LANES == (int)SIM_RANDOM_LANES, "lanes draw together");
  * silicon. delta_rate: carbon's 0.1535 Z/A times 43 g/cm2, for delta electrons; those above delta_energy_min are
  * followed. */
 static const float ionisation = 23.0f, delta_rate = 3.3f, delta_energy_min = 2.0f;
-static const uint32_t secondaries = 2; /* multiple of the hadrons made in thin VELO sensors; tuned to full simulation */
 static const float momentum_min = 2.0f, interaction_p_min = 200.0f, photon_min = 10.0f; /* MeV */
 
 /* Photons above this fraction of an electron's energy: 4/3 ln (1 / least) per radiation length. */
@@ -221,7 +220,7 @@ static int apply_rare(struct sim_spectrometer *s, struct sim_event *event, uint3
   float p = t.p;
   int status = SL_OK;
   if (choice < interacts)
-    status = sim_make_hadrons(&interaction, secondaries);
+    status = sim_make_hadrons(&interaction);
   else if (choice < of->any[l])
     status = sim_make_delta_electron(&interaction, delta_energy_min);
   if (status == SL_OK && is_electron) status = radiate(event, &t, c->radiation[l], chances->quanta[l], &r, &p);

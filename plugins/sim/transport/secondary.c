@@ -3,7 +3,16 @@
 
 #include "generator/generator.h"
 
-enum { SECONDARIES_MAX = 8 };
+/* Hadronic interactions. Fast hadrons: one, and a Poisson number with a mean that grows with the logarithm of the
+ * momentum; they share a part of it like exponential numbers, with normal components along the flight and across. Slow
+ * protons, knocked out of the nucleus: a Poisson number with an exponential mean, in any direction, with the momentum
+ * p_min exp(rise e), e exponential. Means and momenta are those of the particles that six events of full simulation
+ * make in the VELO. All momenta in MeV. */
+enum { FAST_MAX = 16 };
+static const float fast_at_1_gev = 1.0f, fast_per_ln = 0.9f, fast_momentum = 0.85f, along_spread = 100.0f,
+                   across_spread = 240.0f, hadron_p_min = 30.0f;
+static const float slow_protons = 2.4f, slow_p_min = 200.0f, slow_p_rise = 0.95f;
+
 static const float electron_mass = 0.510999f;
 
 void sim_direction_of(const struct sim_state *s, float u[3]) {
@@ -59,32 +68,56 @@ int sim_make_pair(const struct sim_interaction *m) {
   return SL_OK;
 }
 
-int sim_make_hadrons(const struct sim_interaction *m, uint32_t richness) {
-  static const enum sim_species_id kinds[] = {SIM_PION, SIM_PION, SIM_PION_0, SIM_PROTON};
-  const float p = m->p, more = sl_clamp_f32(0.7f * sl_logf(p / 300.0f), 0.3f, 4.0f);
-  uint32_t count = 1 + sim_poisson(m->random, (float)(int32_t)richness * more);
-  if (count > SECONDARIES_MAX * richness) count = SECONDARIES_MAX * richness;
+/* Direction with the components `along` the flight, and `a` and `b` across it, in any unit. Returns their size. */
+static float combine(const float flight[3], float along, float a, float b, float d[3]) {
+  const float *u = flight, size = sqrtf(along * along + a * a + b * b) + 1e-6f;
+  /* The orthogonal directions of sim_turn. */
+  const float flat = sqrtf(u[0] * u[0] + u[2] * u[2]) + 1e-6f;
+  const float v[3] = {u[2] / flat, 0, -u[0] / flat};
+  const float w[3] = {u[1] * v[2], u[2] * v[0] - u[0] * v[2], -u[1] * v[0]};
+  for (int i = 0; i < 3; i++) d[i] = (u[i] * along + v[i] * a + w[i] * b) / size;
+  return size;
+}
+
+static int make_fast_hadrons(const struct sim_interaction *m) {
+  float shares[FAST_MAX], sum = 0.0f;
+  uint32_t count = 1 + sim_poisson(m->random, fast_at_1_gev + fast_per_ln * sl_logf(m->p / 1000.0f));
+  if (count > FAST_MAX) count = FAST_MAX;
+  for (uint32_t i = 0; i < count; i++) sum = sum + (shares[i] = sim_exponential(m->random));
   for (uint32_t i = 0; i < count; i++) {
-    const enum sim_species_id id = kinds[sim_random_u32(m->random) % 4];
-    const float along = i == 0 ? p * sim_uniform_in(m->random, 0.2f, 0.7f)
-                               : 250.0f * sim_exponential(m->random) * sl_max_f32(1.0f, sqrtf(p / 4000.0f)) - 100.0f;
-    const float side = 220.0f;
-    const float a = side * sim_normal(m->random), b = side * sim_normal(m->random);
-    const float *u = m->flight;
-    const float size = sqrtf(along * along + a * a + b * b);
-    if (size < 30.0f) continue;
-    /* The direction by components: forward, and the two orthogonal directions of sim_turn. */
-    const float flat = sqrtf(u[0] * u[0] + u[2] * u[2]) + 1e-6f;
-    const float v[3] = {u[2] / flat, 0, -u[0] / flat};
-    const float w[3] = {u[1] * v[2], u[2] * v[0] - u[0] * v[2], -u[1] * v[0]};
-    const float d[3] = {(u[0] * along + v[0] * a + w[0] * b) / size, (u[1] * along + v[1] * a + w[1] * b) / size,
-                        (u[2] * along + v[2] * a + w[2] * b) / size};
-    const int32_t sign = id == SIM_PION && sim_uniform(m->random) < 0.5f ? -1 : 1;
+    const float kind = sim_uniform(m->random);
+    const enum sim_species_id id = kind < 0.60f   ? SIM_PION
+                                   : kind < 0.91f ? SIM_PION_0
+                                   : kind < 0.96f ? SIM_KAON
+                                                  : SIM_PROTON;
+    const float along = fast_momentum * m->p * shares[i] / sum + along_spread * sim_normal(m->random);
+    const float a = across_spread * sim_normal(m->random), b = across_spread * sim_normal(m->random);
+    float d[3];
+    const float size = combine(m->flight, along, a, b, d);
+    if (size < hadron_p_min) continue;
+    const int32_t sign = !sim_species[id].is_own_antiparticle && sim_uniform(m->random) < 0.5f ? -1 : 1;
     if (sim_make(m, &sim_species[id], sign, d, size) < 0) return SL_ENOMEM;
-    const uint32_t last = m->event->particles.count - 1;
-    if (sim_decay(m->event, last) < 0) return SL_ENOMEM;
+    if (sim_decay(m->event, m->event->particles.count - 1) < 0) return SL_ENOMEM;
   }
   return SL_OK;
+}
+
+static int make_slow_protons(const struct sim_interaction *m) {
+  const uint32_t count = sim_poisson(m->random, slow_protons * sim_exponential(m->random));
+  for (uint32_t i = 0; i < count; i++) {
+    const float p = slow_p_min * sl_expf(slow_p_rise * sim_exponential(m->random));
+    const float along = sim_uniform_in(m->random, -1.0f, 1.0f), across = sqrtf(1.0f - along * along);
+    float sine, cosine, d[3];
+    sl_sincosf(6.28318531f * sim_uniform(m->random), &sine, &cosine);
+    combine(m->flight, along, across * cosine, across * sine, d);
+    if (sim_make(m, &sim_species[SIM_PROTON], 1, d, sl_min_f32(p, m->p)) < 0) return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+int sim_make_hadrons(const struct sim_interaction *m) {
+  const int status = make_fast_hadrons(m);
+  return status < 0 ? status : make_slow_protons(m);
 }
 
 int sim_make_delta_electron(const struct sim_interaction *m, float energy_min) {

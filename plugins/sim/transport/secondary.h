@@ -28,9 +28,8 @@ int sim_make(const struct sim_interaction *interaction, const struct sim_species
              const float flight[3], float p);
 /* Photon conversion: electron and positron share the energy uniformly, at angles of the order of m / E. */
 int sim_make_pair(const struct sim_interaction *interaction);
-/* Hadronic interaction: a leading hadron with about half of the momentum, and slower ones of some 300 MeV in the
- * forward hemisphere and beyond. Their number grows with ln p and is multiplied by `richness`. */
-int sim_make_hadrons(const struct sim_interaction *interaction, uint32_t richness);
+/* An interaction of a hadron: fast hadrons and slow protons. */
+int sim_make_hadrons(const struct sim_interaction *interaction);
 /* A charged particle knocks out a delta electron of more than `energy_min` MeV, with the 1/T^2 spectrum, at about
  * tan(angle) = sqrt(2 m / T). The momentum of the particle does not change. */
 int sim_make_delta_electron(const struct sim_interaction *interaction, float energy_min);

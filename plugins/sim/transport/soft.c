@@ -40,28 +40,32 @@ struct soft_kind {
   { SIM_IN_##detector, SIM_IN_##from, SIM_##species, first, __VA_ARGS__ }
 static const struct soft_kind kinds[] = {
     /* Curling up in the UT. */
-    KIND(UT, UT, ELECTRON, IN_ANY, 0.0108f, {0.2f, 3, 0.5f, 0.6f, 0.6f, 0.63f}, {20, 20, 0.05f, 0.58f},
+    KIND(UT, UT, ELECTRON, IN_ANY, 0.0108f, {0.2f, 3, 0.5f, 0.6f, 0.6f, 0.69f}, {20, 20, 0.05f, 0.58f},
          {1.8f, 1.9f, 2000}),
     /* From the UT box. */
-    KIND(UT, UT, ELECTRON, AT_FIRST, 0.0075f, {0, 100, 0.6f, 0.7f, 0.5f, 0.5f}, {20, 20, 0.05f, 0.58f},
+    KIND(UT, UT, ELECTRON, AT_FIRST, 0.0075f, {0, 100, 0.6f, 0.7f, 0.5f, 0.58f}, {20, 20, 0.05f, 0.58f},
          {1.8f, 1.9f, 2000}),
     /* Turned round in the magnet. */
-    KIND(UT, UT, ELECTRON, AT_LAST, 0.0265f, {1, 500, 0.87f, 0.84f, 0.65f, 0.31f}, {350, 60, 0, 0.3f}, {20, 1.4f, 800}),
+    KIND(UT, UT, ELECTRON, AT_LAST, 0.0265f, {1, 500, 0.87f, 0.84f, 0.65f, 0.43f}, {350, 60, 0, 0.3f}, {20, 1.4f, 800}),
     /* Knocked out in the UT. */
-    KIND(UT, UT, PROTON, IN_ANY, 0.0140f, {0.15f, 3, 0.65f, 0.8f, 0.8f, 0}, {20, 20, 0.05f, 0.9f}, {180, 0.9f, 4000}),
+    KIND(UT, UT, PROTON, IN_ANY, 0.0140f, {0.2f, 3, 0.78f, 0.9f, 0.85f, 0.12f}, {20, 20, 0.05f, 0.9f},
+         {180, 0.9f, 4000}),
     /* Back from the supports of the beam pipe in the magnet. */
     KIND(UT, UT, PROTON, AT_LAST, 0.0043f, {1, 500, 0.9f, 0.9f, 0.8f, 0}, {200, 150, 0, 0.9f}, {150, 0.6f, 1500}),
     /* Curling up in the SciFi. */
-    KIND(SCIFI, SCIFI, ELECTRON, IN_ANY, 0.0405f, {0.14f, 3, 0.46f, 0.9f, 0.1f, 0.44f}, {200, 150, 0.15f, 0.58f},
+    KIND(SCIFI, SCIFI, ELECTRON, IN_ANY, 0.0380f, {0.45f, 3, 0.46f, 0.84f, 0.08f, 0.44f}, {200, 150, 0.15f, 0.58f},
          {1.8f, 1.9f, 2000}),
     /* From the last supports in the magnet. */
     KIND(SCIFI, SCIFI, ELECTRON, AT_FIRST, 0.0014f, {0, 600, 0.9f, 0.9f, 0.1f, 0.6f}, {200, 150, 0, 0.58f},
          {20, 1.5f, 800}),
+    /* From the magnet, curling up in the first station. */
+    KIND(SCIFI, SCIFI, ELECTRON, AT_FIRST, 0.0042f, {0, 600, 0.6f, 0.7f, 0.03f, 0.4f}, {300, 200, 0.15f, 0.58f},
+         {1.8f, 1.9f, 2000}),
     /* Knocked out in the SciFi. */
-    KIND(SCIFI, SCIFI, PROTON, IN_ANY, 0.0150f, {0.25f, 3, 0.75f, 0.9f, 0.6f, 0}, {50, 50, 0.15f, 0.7f},
+    KIND(SCIFI, SCIFI, PROTON, IN_ANY, 0.0120f, {0.42f, 3, 0.75f, 0.9f, 0.6f, 0.1f}, {50, 50, 0.15f, 0.7f},
          {180, 0.9f, 4000}),
     /* Back from RICH2 and the calorimeters (this and the next). */
-    KIND(SCIFI, ECAL, ELECTRON, AT_LAST, 0.0070f, {1, 3000, 0.55f, 0.7f, 0.5f, 0.15f}, {200, 200, 0.2f, 0.6f},
+    KIND(SCIFI, ECAL, ELECTRON, AT_LAST, 0.0095f, {1, 3000, 0.55f, 0.7f, 0.5f, 0.15f}, {200, 200, 0.2f, 0.6f},
          {4, 1.5f, 200}),
     KIND(SCIFI, ECAL, PROTON, AT_LAST, 0.0055f, {1, 3000, 0.8f, 0.9f, 0.5f, 0}, {200, 200, 0.2f, 0.6f},
          {170, 0.7f, 1500}),
@@ -70,7 +74,6 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static const float half_width[SIM_DETECTORS] = {800.0f, 2900.0f}, half_height[SIM_DETECTORS] = {670.0f, 2417.0f};
 static const float far_away = 100.0f, outside = 100.0f, curl_x = 220.0f, curl_y = 80.0f, slope_max = 3.0f; /* mm */
-static const float mm_per_ns = 299.792458f;
 
 struct layers {
   uint32_t count;
@@ -107,7 +110,7 @@ static struct sim_passage begin(const struct soft_kind *k, const struct layers *
   p.tx = slope * cosine;
   p.ty = slope * sine;
   p.p = sl_min_f32(k->momentum.least * sl_expf(k->momentum.rise * sim_exponential(r)), k->momentum.most);
-  p.time_ns = mother->time_ns + sl_abs_f32(p.z - mother->z) / mm_per_ns;
+  p.time_ns = mother->time_ns + sl_abs_f32(p.z - mother->z) / SIM_MM_PER_NS;
   return p;
 }
 
@@ -115,7 +118,7 @@ static void move(struct sim_passage *p, float z) {
   const float dz = z - p->z;
   p->x = p->x + p->tx * dz;
   p->y = p->y + p->ty * dz;
-  p->time_ns = p->time_ns + sl_abs_f32(dz) * sqrtf(1.0f + p->tx * p->tx + p->ty * p->ty) / mm_per_ns;
+  p->time_ns = p->time_ns + sl_abs_f32(dz) * sqrtf(1.0f + p->tx * p->tx + p->ty * p->ty) / SIM_MM_PER_NS;
   p->z = z;
 }
 

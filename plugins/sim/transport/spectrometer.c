@@ -11,7 +11,6 @@ static const double begin_z = 770.0; /* end of the VELO */
 static const double strong_field[] = {1400.0, 9500.0}, step_max = 190.0, step_max_outside = 1000.0;
 static const float charged_p_min = 2.0f; /* MeV */
 static const float photon_min = 10.0f;   /* MeV: softer photons are not followed */
-static const float mm_per_ns = 299.792458f;
 
 /* --------------------------------------------------------------------------------------------- the nodes */
 
@@ -83,7 +82,7 @@ static void move_straight(struct sim_track *t, double z) {
   const double dz = z - t->z;
   t->x += t->tx * dz;
   t->y += t->ty * dz;
-  t->time_ns += (float)(dz * sqrt(1 + t->tx * t->tx + t->ty * t->ty)) / mm_per_ns;
+  t->time_ns += (float)(dz * sqrt(1 + t->tx * t->tx + t->ty * t->ty)) / SIM_MM_PER_NS;
   t->z = z;
 }
 
@@ -221,7 +220,7 @@ static int fly_photon(struct sim_spectrometer *s, struct sim_event *event, struc
 static int fly_neutral(struct sim_spectrometer *s, struct sim_event *event, struct sim_track *t) {
   const struct sim_particle *p = &event->particles.at[t->particle];
   const double end = s->nodes[last_node(s)].end.z;
-  const float flight = p->lifetime_ns * mm_per_ns, lives_to = p->z + p->pz / p->species->mass * flight;
+  const float flight = p->lifetime_ns * SIM_MM_PER_NS, lives_to = p->z + p->pz / p->species->mass * flight;
   if (p->pz <= 0.0f || (double)lives_to < end || t->z > end) return SL_OK;
   move_straight(t, end);
   return is_in_aperture(t->x, t->y, t->z) ? sim_add_passage(event, SIM_IN_ECAL, 0, t) : SL_OK;
@@ -232,7 +231,7 @@ static int is_photon(const struct sim_particle *p) { return p->species == &sim_s
 /* Starts one new particle at its origin. */
 static int begin_made(struct sim_spectrometer *s, struct sim_event *event, uint32_t index, const struct sim_birth *b) {
   const struct sim_particle *p = &event->particles.at[index];
-  if (p->species->daughter_count > 0 || p->pz <= 0.0f) return SL_OK;
+  if (sim_decays_at_once(p->species) || p->pz <= 0.0f) return SL_OK;
   struct sim_track t = {.x = (double)p->x,
                         .y = (double)p->y,
                         .z = (double)p->z,
@@ -256,7 +255,7 @@ int sim_spectrometer_add(struct sim_spectrometer *s, struct sim_event *event, co
 static float time_at(const struct sim_event *event, const struct sim_particle *p, const struct sim_state *at) {
   const struct sim_vertex *v = &event->vertices.at[p->vertex];
   const float dx = at->x - v->x, dy = at->y - v->y, dz = at->z - v->z;
-  return sqrtf(dx * dx + dy * dy + dz * dz) / mm_per_ns;
+  return sqrtf(dx * dx + dy * dy + dz * dz) / SIM_MM_PER_NS;
 }
 
 /* Starts a particle that left the VELO or was made downstream of it, or a neutral hadron. */

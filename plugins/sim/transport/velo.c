@@ -4,7 +4,8 @@
  * - multiple scattering (Highland, PDG review "Passage of particles through matter");
  * - energy loss: minimum ionising over beta squared; electrons also radiate, with a spectrum of roughly 1/k;
  * - delta electrons above delta_energy_min, with the 1/T^2 spectrum;
- * - photon conversion (7/9 per radiation length), and interactions of hadrons to charged hadrons and neutral pions.
+ * - photon conversion (7/9 per radiation length);
+ * - interactions of hadrons: elastic and quasi-elastic scattering, or fast hadrons and slow protons.
  * Pions and kaons decay in flight; the decay point is drawn from the momentum at the origin. New particles are
  * appended and followed later. The daughters of K_S and Lambda exist before; they are cancelled if the mother
  * interacts first. */
@@ -22,8 +23,11 @@ static const float photon_min = 5.0f;          /* MeV; softer photons are not fo
 static const float delta_energy_min = 2.0f;    /* MeV; slower electrons stay in their pixels */
 static const float delta_rate = 1.7f;          /* MeV per radiation length of silicon: 0.1535 Z/A times its 22 g/cm2 */
 static const float interaction_p_min = 200.0f; /* MeV */
-static const float neutral_ctau_min = 1.0f;    /* mm: shorter-lived particles reach no material */
-static const float mm_per_ns = 299.792458f;
+/* Hadrons that scatter on a nucleus as a whole, or on one of its nucleons without breaking up themselves: rates
+ * relative to interactions that make hadrons; the momentum transfer q has the density exp(-slope q^2), with slopes in
+ * 1/MeV^2 as measured for aluminium and for protons (Bellettini et al., Nucl. Phys. 79 (1966) 609). */
+static const float elastic_rate = 0.5f, elastic_slope = 75e-6f, quasi_elastic_rate = 0.3f, quasi_elastic_slope = 10e-6f;
+static const float neutral_ctau_min = 1.0f; /* mm: shorter-lived particles reach no material */
 
 /* A particle in flight. */
 struct flight {
@@ -104,6 +108,18 @@ static void scatter_slopes(struct flight *f, float width) {
   if (!sim_set_direction(s, u)) f->has_ended = 1;
 }
 
+/* A hadron scatters on a nucleus or a nucleon. */
+static void scatter_on_nucleus(struct flight *f) {
+  const float rate = elastic_rate + quasi_elastic_rate;
+  const float slope = rate * sim_uniform(&f->random) < elastic_rate ? elastic_slope : quasi_elastic_slope;
+  const float angle = sqrtf(sim_exponential(&f->random) / slope) / f->p;
+  float sine, cosine, u[3];
+  sl_sincosf(6.28318531f * sim_uniform(&f->random), &sine, &cosine);
+  sim_direction_of(&f->at, u);
+  sim_turn(u, angle * cosine, angle * sine);
+  if (!sim_set_direction(&f->at, u)) f->has_ended = 1;
+}
+
 static void lose_energy(struct flight *f, float energy, float loss) {
   if (f->is_electron) energy = energy * (1.0f - radiated_share(f));
   energy = energy - loss;
@@ -129,7 +145,7 @@ static int cross_as_neutral(struct flight *f, float interaction_lengths) {
   if (!f->has_ended) return SL_OK;
   undo_decay(f);
   const struct sim_interaction interaction = interaction_of(f);
-  return sim_make_hadrons(&interaction, 1);
+  return sim_make_hadrons(&interaction);
 }
 
 /* Crosses material of this thickness. */
@@ -150,10 +166,15 @@ static int cross(struct flight *f, float radiation_lengths, float interaction_le
   const float choice = sim_uniform(&f->random);
   const float delta_chance = delta_rate / delta_energy_min * radiation_lengths * slowness * slowness;
   const float interacts = f->is_hadron && f->p > interaction_p_min ? interaction_lengths : 0.0f;
-  if (choice >= interacts + delta_chance) return SL_OK;
+  const float scatters = interacts * (1.0f + elastic_rate + quasi_elastic_rate);
+  if (choice >= scatters + delta_chance) return SL_OK;
+  if (choice >= interacts && choice < scatters) {
+    scatter_on_nucleus(f);
+    return SL_OK;
+  }
   const struct sim_interaction interaction = interaction_of(f);
   f->has_ended = choice < interacts;
-  return f->has_ended ? sim_make_hadrons(&interaction, 1) : sim_make_delta_electron(&interaction, delta_energy_min);
+  return f->has_ended ? sim_make_hadrons(&interaction) : sim_make_delta_electron(&interaction, delta_energy_min);
 }
 
 /* Flies to the foil and through it, if it is ahead. */
@@ -314,15 +335,16 @@ static int is_followed(const struct sim_particle *p) {
   const struct sim_species *s = p->species;
   if (p->flags & SIM_IS_UNDONE) return 0;
   if (p->charge == 0) return s == &sim_species[SIM_PHOTON] || s->ctau > neutral_ctau_min;
-  return s->daughter_count == 0;
+  return !sim_decays_at_once(s);
 }
 
 /* z of the decay; for neutral particles the origin of the daughters. */
 static float decay_z_of(const struct sim_particle *p, struct sim_random *r) {
   const struct sim_species *s = p->species;
   const float never = 1e9f;
-  if (s->ctau_in_flight > 0.0f) return p->z + p->pz / s->mass * (s->ctau_in_flight * sim_exponential(r));
-  if (s->ctau > 0.0f) return p->z + p->pz / s->mass * (p->lifetime_ns * mm_per_ns);
+  if (s->ctau_in_flight > 0.0f && p->lifetime_ns == 0.0f)
+    return p->z + p->pz / s->mass * (s->ctau_in_flight * sim_exponential(r));
+  if (p->lifetime_ns > 0.0f) return p->z + p->pz / s->mass * (p->lifetime_ns * SIM_MM_PER_NS);
   return p->pz > 0.0f ? never : -never;
 }
 
