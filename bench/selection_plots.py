@@ -51,8 +51,8 @@ def rates(result, path):
 
 
 def efficiencies(results, path):
-    """A panel a signal, with the lines that are meant for it."""
-    samples = [sample for sample in SIGNALS if sample in results]
+    """A panel for each signal that has reconstructible decays, with the lines that are meant for it."""
+    samples = [sample for sample in SIGNALS if sample in results and results[sample]["reconstructible"]]
     columns = min(3, len(samples))
     rows = -(-len(samples) // columns)
     figure, axes = plt.subplots(rows, columns, figsize=(3.6 * columns, 1.7 * rows), squeeze=False)
