@@ -140,7 +140,7 @@ static void check_mode(const struct sim_species *mother, const struct sim_mode *
   assert_true(mode->daughters[SIM_BODIES_MAX] == SIM_NOTHING);
   assert_true(sim_daughter_count(mode) >= 2);
   for (const int8_t *d = mode->daughters; *d != SIM_NOTHING; d++) {
-    const struct sim_species *species = &sim_species[*d < 0 ? -*d : *d];
+    const struct sim_species *species = sim_species_of(*d);
     charge += *d < 0 ? -species->charge : species->charge;
     mass += species->mass;
   }
@@ -172,7 +172,7 @@ static void modes_have_their_shares(void **state) {
   for (uint32_t k = 0; k < species->mode_count; k++) {
     int32_t charged = 0;
     for (const int8_t *d = species->modes[k].daughters; *d != SIM_NOTHING; d++)
-      charged += sim_species[*d < 0 ? -*d : *d].charge != 0;
+      charged += sim_species_of(*d)->charge != 0;
     sum += (double)species->modes[k].share;
     expected += charged == 4 ? (double)species->modes[k].share : 0;
   }

@@ -107,9 +107,8 @@ static void layers_are_as_full_as_in_full_simulation(void **state) {
   for (int d = 0; d < 2; d++) {
     double sum = 0, wanted = 0;
     for (uint32_t l = 0; l < layers[d]; l++) {
-      print_message("%s %u: %.1f, full simulation %.1f\n", d ? "SciFi" : "UT", l,
-                    found[d][l] * expected_clusters / clusters, expected[d][l]);
       const double scaled = found[d][l] * expected_clusters / clusters;
+      print_message("%s %u: %.1f, full simulation %.1f\n", d ? "SciFi" : "UT", l, scaled, expected[d][l]);
       assert_true(fabs(scaled / expected[d][l] - 1) < 0.2);
       sum += scaled;
       wanted += expected[d][l];

@@ -72,6 +72,11 @@ struct sim_species {
 
 extern const struct sim_species sim_species[SIM_SPECIES_COUNT];
 
+/* The species of an entry of `daughters`. */
+static inline const struct sim_species *sim_species_of(int32_t daughter) {
+  return &sim_species[daughter < 0 ? -daughter : daughter];
+}
+
 static inline uint32_t sim_daughter_count(const struct sim_mode *mode) {
   uint32_t count = 0;
   while (mode->daughters[count] != SIM_NOTHING) count++;

@@ -31,16 +31,15 @@ static void make_pair(struct sim_random *r, float mass, struct sim_body bodies[3
   sim_phase_space(r, of_pair, 2, second, &bodies[1]);
   bodies[0] = two[0];
   for (int i = 1; i < 3; i++) {
-    const float *p = bodies[i].p;
     sim_boost(&two[1], of_pair, &bodies[i]);
-    bodies[i].energy = sqrtf(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + m * m);
+    bodies[i].energy = sim_energy(bodies[i].p, m);
   }
 }
 
 static int add_daughter(struct sim_event *event, uint32_t mother_index, int32_t daughter, const float p[3],
                         const float position[3]) {
   const struct sim_particle mother = event->particles.at[mother_index];
-  const struct sim_species *species = &sim_species[daughter < 0 ? -daughter : daughter];
+  const struct sim_species *species = sim_species_of(daughter);
   const int32_t sign = species->is_own_antiparticle ? 1 : daughter < 0 ? -mother.sign : mother.sign;
   if (species == &sim_species[SIM_NEUTRINO] || species == &sim_species[SIM_KAON_LONG]) return SL_OK;
   struct sim_particle *added = sim_event_add(event, species, sign, p[0], p[1], p[2]);
@@ -59,12 +58,11 @@ static int add_daughters(struct sim_event *event, uint32_t index, const float mo
                          struct sim_random *r) {
   const struct sim_mode *mode = choose_mode(&event->particles.at[index], r);
   const float *p = momentum, m = event->particles.at[index].species->mass;
-  const struct sim_body frame = {sqrtf(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + m * m), {p[0], p[1], p[2]}};
+  const struct sim_body frame = {sim_energy(p, m), {p[0], p[1], p[2]}};
   const uint32_t count = sim_daughter_count(mode);
   float masses[SIM_BODIES_MAX];
   struct sim_body bodies[SIM_BODIES_MAX];
-  for (uint32_t i = 0; i < count; i++)
-    masses[i] = sim_species[mode->daughters[i] < 0 ? -mode->daughters[i] : mode->daughters[i]].mass;
+  for (uint32_t i = 0; i < count; i++) masses[i] = sim_species_of(mode->daughters[i])->mass;
   if (is_photon_and_pair(mode))
     make_pair(r, m, bodies);
   else

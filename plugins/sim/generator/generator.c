@@ -105,6 +105,17 @@ static float plateau(struct sim_random *r, float edge, float width) {
   }
 }
 
+/* Momentum along the beam for a transverse mass and a rapidity. */
+static float along_beam(float transverse_mass, float rapidity) {
+  const float grow = sl_expf(rapidity);
+  return 0.5f * transverse_mass * (grow - 1.0f / grow);
+}
+
+/* Particle or antiparticle, with equal chances. */
+static int32_t any_sign(const struct sim_species *species, struct sim_random *r) {
+  return species->is_own_antiparticle || sim_uniform(r) < 0.5f ? 1 : -1;
+}
+
 static struct sim_particle *add_hadron(struct sim_event *event, struct sim_random *r, enum sim_species_id id,
                                        float temperature, float rapidity) {
   const struct sim_species *species = &sim_species[id];
@@ -112,9 +123,7 @@ static struct sim_particle *add_hadron(struct sim_event *event, struct sim_rando
   const float pt = sqrtf(sl_max_f32(mt * mt - species->mass * species->mass, 0.0f));
   float sine, cosine;
   sl_sincosf(6.28318531f * sim_uniform(r), &sine, &cosine);
-  const float grow = sl_expf(rapidity), pz = 0.5f * mt * (grow - 1.0f / grow);
-  const int32_t sign = species->is_own_antiparticle || sim_uniform(r) < 0.5f ? 1 : -1;
-  return sim_event_add(event, species, sign, pt * cosine, pt * sine, pz);
+  return sim_event_add(event, species, any_sign(species, r), pt * cosine, pt * sine, along_beam(mt, rapidity));
 }
 
 /* ------------------------------------------------------------------------------------------- collisions */
@@ -142,9 +151,9 @@ static struct sim_particle *add_flavoured(struct sim_event *event, struct sim_ra
   uint32_t k = 0;
   while (k < 3 && choice >= f->hadrons[k].share) choice = choice - f->hadrons[k++].share;
   const struct sim_species *species = &sim_species[f->hadrons[k].species];
-  const float mt = sqrtf(pt * pt + species->mass * species->mass), grow = sl_expf(rapidity);
+  const float mt = sqrtf(pt * pt + species->mass * species->mass);
   sl_sincosf(phi, &sine, &cosine);
-  return sim_event_add(event, species, sign, pt * cosine, pt * sine, 0.5f * mt * (grow - 1.0f / grow));
+  return sim_event_add(event, species, sign, pt * cosine, pt * sine, along_beam(mt, rapidity));
 }
 
 static int add_heavy_flavour(struct sim_event *event, struct sim_random *r) {
@@ -166,7 +175,7 @@ static int add_heavy_flavour(struct sim_event *event, struct sim_random *r) {
 /* ------------------------------------------------------------------------------------------------- signals */
 
 static int add_jet(struct sim_event *event, struct sim_random *r, float pt, float phi, float rapidity) {
-  const float grow = sl_expf(rapidity), pz = 0.5f * pt * (grow - 1.0f / grow);
+  const float pz = along_beam(pt, rapidity);
   const float mean = jet_hadrons_at_5_gev + jet_hadrons_per_ln * sl_logf(pt / 5000.0f);
   const uint32_t drawn = 1 + sim_poisson(r, mean), count = drawn < JET_HADRONS_MAX ? drawn : JET_HADRONS_MAX;
   float shares[JET_HADRONS_MAX], sum = 0.0f, sine, cosine;
@@ -178,7 +187,7 @@ static int add_jet(struct sim_event *event, struct sim_random *r, float pt, floa
     uint32_t k = 0;
     while (k + 1 < MIXTURE && choice >= mixture[k].share) choice = choice - mixture[k++].share;
     const struct sim_species *species = &sim_species[mixture[k].species];
-    const int32_t sign = species->is_own_antiparticle || sim_uniform(r) < 0.5f ? 1 : -1;
+    const int32_t sign = any_sign(species, r);
     const float x = part * pt * cosine + jet_across * sim_normal(r), y = part * pt * sine + jet_across * sim_normal(r);
     struct sim_particle *p = sim_event_add(event, species, sign, x, y, part * pz + jet_across * sim_normal(r));
     if (!p) return SL_ENOMEM;

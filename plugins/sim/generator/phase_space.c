@@ -24,10 +24,6 @@ static void make_two(struct sim_random *r, float m, float m1, float m2, struct s
   *second = (struct sim_body){e2, {-x, -y, -z}};
 }
 
-static float energy_of(const struct sim_body *b, float mass) {
-  return sqrtf(b->p[0] * b->p[0] + b->p[1] * b->p[1] + b->p[2] * b->p[2] + mass * mass);
-}
-
 /* The groups of a decay: group i has the bodies from i on. */
 struct groups {
   uint32_t count; /* of bodies */
@@ -77,7 +73,7 @@ void sim_phase_space(struct sim_random *random, float mass, uint32_t count, cons
     make_two(random, g.mass[i], masses[i], g.mass[i + 1], &bodies[i], &group);
     for (uint32_t k = i + 1; k < count; k++) {
       sim_boost(&group, g.mass[i + 1], &bodies[k]);
-      bodies[k].energy = energy_of(&bodies[k], masses[k]);
+      bodies[k].energy = sim_energy(bodies[k].p, masses[k]);
     }
   }
 }

@@ -8,6 +8,11 @@ struct sim_body {
   float energy, p[3]; /* MeV */
 };
 
+/* Energy for a momentum and a mass. */
+static inline float sim_energy(const float p[3], float mass) {
+  return sqrtf(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + mass * mass);
+}
+
 /* Decays a particle of mass `mass` at rest into two to SIM_BODIES_MAX bodies, which are lighter together. */
 void sim_phase_space(struct sim_random *random, float mass, uint32_t count, const float *masses,
                      struct sim_body *bodies);

@@ -53,12 +53,13 @@ static uint32_t put_pads(const struct sim_muon_readout *readout, const struct di
 
 static int add_board(struct sim_bank_list *list, const struct muon_bank *bank, uint32_t id,
                      const struct sim_muon_digits *d, uint32_t *next) {
-  uint16_t words[HEAD_HALFWORDS + PADS_MAX + 1 + MUON_BATCHES + MUON_BANK_CHANNELS_MAX + 1] = {0};
+  uint16_t words[HEAD_HALFWORDS + PADS_MAX + 1 + MUON_BATCHES + MUON_BANK_CHANNELS_MAX + 1];
   const uint32_t first = d->readout->map.channel_first[id];
   uint32_t all = *next, end = first;
   for (uint32_t batch = 0; batch < MUON_BATCHES; batch++) end += bank->batch[batch];
   const struct digits of_board = take(d, end, &all);
   words[0] = (uint16_t)put_pads(d->readout, &of_board, words + HEAD_HALFWORDS);
+  words[1] = words[HEAD_HALFWORDS + words[0]] = 0; /* padding */
   uint32_t count = (HEAD_HALFWORDS + words[0] + 1u) & ~1u;
   end = first;
   for (uint32_t batch = 0; batch < MUON_BATCHES; batch++) {
@@ -68,6 +69,7 @@ static int add_board(struct sim_bank_list *list, const struct muon_bank *bank, u
     for (uint32_t i = 0; i < digits.count; i++)
       words[count++] = (uint16_t)((digits.at[i].channel - first) | digits.at[i].time << 12);
   }
+  words[count] = 0;
   return sim_banks_add(list, SIM_BANK_MUON, 2, (uint16_t)id, words, 4ull * ((count + 1) / 2));
 }
 

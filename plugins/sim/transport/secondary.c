@@ -30,12 +30,22 @@ int sim_set_direction(struct sim_state *s, const float u[3]) {
   return 1;
 }
 
+/* Directions orthogonal to u: v in the xz plane, and w. `flat`: size of u in that plane. */
+static void find_across(const float u[3], float flat, float v[3], float w[3]) {
+  v[0] = u[2] / flat;
+  v[1] = 0.0f;
+  v[2] = -u[0] / flat;
+  w[0] = u[1] * v[2];
+  w[1] = u[2] * v[0] - u[0] * v[2];
+  w[2] = -u[1] * v[0];
+}
+
 void sim_turn(float u[3], float a, float b) {
   const float flat = sqrtf(u[0] * u[0] + u[2] * u[2]);
+  float v[3], w[3];
   if (flat < 1e-3f) return;
-  const float v0 = u[2] / flat, v2 = -u[0] / flat; /* orthogonal to u, in the xz plane */
-  const float w0 = u[1] * v2, w1 = u[2] * v0 - u[0] * v2, w2 = -u[1] * v0;
-  const float x = u[0] + a * v0 + b * w0, y = u[1] + b * w1, z = u[2] + a * v2 + b * w2;
+  find_across(u, flat, v, w);
+  const float x = u[0] + a * v[0] + b * w[0], y = u[1] + b * w[1], z = u[2] + a * v[2] + b * w[2];
   const float scale = 1.0f / sqrtf(x * x + y * y + z * z);
   u[0] = x * scale;
   u[1] = y * scale;
@@ -71,10 +81,8 @@ int sim_make_pair(const struct sim_interaction *m) {
 /* Direction with the components `along` the flight, and `a` and `b` across it, in any unit. Returns their size. */
 static float combine(const float flight[3], float along, float a, float b, float d[3]) {
   const float *u = flight, size = sqrtf(along * along + a * a + b * b) + 1e-6f;
-  /* The orthogonal directions of sim_turn. */
-  const float flat = sqrtf(u[0] * u[0] + u[2] * u[2]) + 1e-6f;
-  const float v[3] = {u[2] / flat, 0, -u[0] / flat};
-  const float w[3] = {u[1] * v[2], u[2] * v[0] - u[0] * v[2], -u[1] * v[0]};
+  float v[3], w[3];
+  find_across(u, sqrtf(u[0] * u[0] + u[2] * u[2]) + 1e-6f, v, w);
   for (int i = 0; i < 3; i++) d[i] = (u[i] * along + v[i] * a + w[i] * b) / size;
   return size;
 }
