@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { EVENTS = 200, THRESHOLDS = 5, SEED_MIN = 50, SHORT_MAX = 7, SHORT_MIN = -8 };
+enum { EVENTS = 600, THRESHOLDS = 5, SEED_MIN = 50, SHORT_MAX = 7, SHORT_MIN = -8 };
 static const int32_t thresholds[THRESHOLDS] = {2, 5, 10, 20, 50};
 
 /* Means per event in each area: cells over the thresholds, clusters, values with 12 bits, GeV. */
@@ -62,7 +62,7 @@ static void cells_clusters_and_energy_are_those_of_full_simulation(void **state)
       sum += mean;
       expected_sum += here;
     }
-    if (fabs(sum / expected_sum - 1) > 0.12) fail_msg("quantity %d: %.1f instead of %.1f", q, sum, expected_sum);
+    if (fabs(sum / expected_sum - 1) > 0.10) fail_msg("quantity %d: %.1f instead of %.1f", q, sum, expected_sum);
   }
   simulation_free(s);
 }

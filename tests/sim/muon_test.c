@@ -60,7 +60,7 @@ static void banks_of_both_versions_give_the_digits(void **state) {
     }
     assert_in_range(total, 100 * EVENTS, 600 * EVENTS);
     print_message("version %u: %u of %u digits without their time\n", version, late, total);
-    assert_true(late < total / 40);
+    assert_true(late < total / 60);
     simulation_free(s);
   }
 }
