@@ -213,10 +213,11 @@ static void long_lived_signals_decay_between_their_planes(void **state) {
   }
 }
 
-/* Two groups of hadrons with opposite pt of at least 15 GeV. */
+/* Two groups of hadrons with opposite pt of at least 15 GeV, of the species of collisions: 0.015 % are Omega. */
 static void jets_are_back_to_back(void **state) {
   (void)state;
   struct sim_simulation *s = only_signal(SIM_SIGNAL_jets);
+  uint32_t all = 0, omegas = 0;
   for (uint64_t event = 0; event < 50; event++) {
     double x = 0, y = 0, size = 0;
     uint32_t hadrons = 0;
@@ -228,10 +229,14 @@ static void jets_are_back_to_back(void **state) {
       y += (double)p->py;
       size += hypot((double)p->px, (double)p->py);
       hadrons++;
+      omegas += p->species == &sim_species[SIM_OMEGA];
     }
+    all += hadrons;
     assert_true(hadrons >= 4);
     assert_true(size > 25000 && hypot(x, y) < 350 * 6 * sqrt((double)hadrons));
   }
+  print_message("%u hadrons of jets, %u Omega\n", all, omegas);
+  assert_true(all > 500 && omegas * 500 < all);
   simulation_free(s);
 }
 

@@ -116,6 +116,14 @@ static int32_t any_sign(const struct sim_species *species, struct sim_random *r)
   return species->is_own_antiparticle || sim_uniform(r) < 0.5f ? 1 : -1;
 }
 
+/* A member of the mixture, or MIXTURE: one of the particles that no detector sees. */
+static uint32_t choose_hadron(struct sim_random *r) {
+  float choice = sim_uniform(r);
+  uint32_t k = 0;
+  while (k < MIXTURE && choice >= mixture[k].share) choice = choice - mixture[k++].share;
+  return k;
+}
+
 static struct sim_particle *add_hadron(struct sim_event *event, struct sim_random *r, enum sim_species_id id,
                                        float temperature, float rapidity) {
   const struct sim_species *species = &sim_species[id];
@@ -133,9 +141,7 @@ static int add_hadrons(struct sim_event *event, struct sim_random *r, float mean
   const float shape = components[component].shape;
   const uint32_t count = sl_to_u32(mean * components[component].mean / shape * sim_gamma(r, shape) + 0.5f);
   for (uint32_t i = 0; i < count; i++) {
-    float choice = sim_uniform(r);
-    uint32_t k = 0;
-    while (k < MIXTURE && choice >= mixture[k].share) choice = choice - mixture[k++].share;
+    const uint32_t k = choose_hadron(r);
     const float rapidity = centre + plateau(r, edge, rapidity_width);
     if (k == MIXTURE || sl_abs_f32(rapidity) > rapidity_seen) continue;
     if (!add_hadron(event, r, mixture[k].species, mixture[k].temperature, rapidity)) return SL_ENOMEM;
@@ -183,9 +189,8 @@ static int add_jet(struct sim_event *event, struct sim_random *r, float pt, floa
   for (uint32_t i = 0; i < count; i++) sum = sum + (shares[i] = sim_exponential(r));
   for (uint32_t i = 0; i < count; i++) {
     const float part = shares[i] / sum;
-    float choice = sim_uniform(r);
-    uint32_t k = 0;
-    while (k + 1 < MIXTURE && choice >= mixture[k].share) choice = choice - mixture[k++].share;
+    uint32_t k = choose_hadron(r);
+    while (k == MIXTURE) k = choose_hadron(r);
     const struct sim_species *species = &sim_species[mixture[k].species];
     const int32_t sign = any_sign(species, r);
     const float x = part * pt * cosine + jet_across * sim_normal(r), y = part * pt * sine + jet_across * sim_normal(r);
