@@ -3,7 +3,8 @@
  *   2. List the pairs of layers 0 and 2, then 3 and 1, with a slope close to that of the track; one thread per
  *      combination.
  *   3. Add the nearest hits of the other two layers and fit together with the VELO track, one thread per pair.
- *   4. Select the pair with the most hits; ties: smaller chi2, then the first pair. Fit it again and test it.
+ *   4. Select the pair with the smallest combined chi2, in which a missing hit is a factor; ties: the first pair.
+ *      Fit it again and test it.
  * Parallelism: a block takes half of the tracks of an event, as many at a time as fit; on a CPU 32 fits at a time.
  * Determinism: pairs are listed in the order of tracks and hits; the best has the minimum of a 64-bit key.
  * Cost per event (97 tracks, 650 hits, 580 combinations, 410 pairs): reads 100 bytes per track and 10 per hit.
@@ -48,6 +49,9 @@ enum {
   M(F32, max_distance, 0.8, 0.0, 100.0, "mm", "largest distance in x of a further hit from the line of a pair")     \
   M(F32, sigma_slope, 1e-4, 1e-6, 1.0, "", "error of the slope of the VELO track in the first fit")                 \
   M(F32, max_chi2, 1280.0, 0.0, 1e9, "", "upper limit of chi2 / (number of hits - 1) of the first fit")             \
+  M(F32, three_hits_factor, 64.0, 1.0, 1e30, "", "factor of chi2 for three hits, in the comparison of candidates")  \
+  M(F32, line_weight, 1.0, 0.0, 1e9, "",                                                                            \
+    "weight of chi2 of a line through four hits, in the comparison of candidates")                                  \
   M(F32, min_momentum, 1500.0, 0.0, 1e6, "MeV", "smallest momentum of an accepted track")                           \
   M(F32, min_pt, 400.0, 0.0, 1e6, "MeV", "smallest transverse momentum of an accepted track")                       \
   M(F32, min_quality, -0.5, -1e9, 1e9, "", "smallest discriminant of an accepted track")                            \
@@ -270,21 +274,22 @@ static SL_DEVICE struct compass_hits lane_hits(const struct compass_lanes *l, ui
   return hits;
 }
 
-/* The best pair has the smallest key: most hits, then smallest chi2, then first pair. */
-static SL_DEVICE uint64_t pair_key(uint32_t hits, float chi2, uint32_t pair) {
-  return (uint64_t)(hits == 4 ? 0u : 1u) << 63 | (uint64_t)sl_bits_from_f32(chi2) << 32 | pair;
+/* The best pair has the smallest key: smallest combined chi2, then first pair. */
+static SL_DEVICE uint64_t pair_key(float combined, uint32_t pair) {
+  return (uint64_t)sl_bits_from_f32(combined) << 32 | pair;
 }
 
 /* Completes and fits the listed pairs and updates the best pair of each track. `before`: number of pairs tried before.
  */
 static SL_DEVICE void try_pairs(const struct compass_args *a, const struct compass_search *s, uint32_t before,
                                 uint32_t pairs) {
+  const float three_hits_factor = a->three_hits_factor, line_weight = a->line_weight; /* once, for vectors */
   struct compass_shared *shared = s->shared;
   struct compass_lanes l;
   memset(&l, 0, sizeof l);
   SL_FOR_GROUPS (g, (pairs + 31) / 32, 32) {
     const uint32_t base = 32 * g, count = base < pairs ? pairs - base : 0;
-    float chi2[SL_LANES32] = {0.0f};
+    float chi2[SL_LANES32] = {0.0f}, combined[SL_LANES32] = {0.0f};
     SL_FOR_LANES32_BELOW (j, count) {
       const uint32_t track = shared->pair_track[base + j];
       l.count[SL_LANE32(j)] = 0;
@@ -296,11 +301,14 @@ static SL_DEVICE void try_pairs(const struct compass_args *a, const struct compa
       const struct compass_line line = lane_line(&l, SL_LANE32(j));
       const struct compass_hits hits = lane_hits(&l, SL_LANE32(j));
       chi2[SL_LANE32(j)] = compass_kick_fit(&line, &hits, a->tables.constants[UT_FIRST_KICK_Z], a->sigma_slope).chi2;
+      const float factor = hits.count == 4 ? 1.0f : three_hits_factor;
+      combined[SL_LANE32(j)] =
+          factor * chi2[SL_LANE32(j)] + line_weight * compass_hits_chi2(&hits, a->groups.layer_slope);
     }
     SL_FOR_LANES32_BELOW (j, count) {
       const uint32_t hits = l.count[SL_LANE32(j)];
       if (hits < 3 || !(chi2[SL_LANE32(j)] < a->max_chi2)) continue;
-      const uint64_t key = pair_key(hits, chi2[SL_LANE32(j)], shared->pair[base + j]);
+      const uint64_t key = pair_key(combined[SL_LANE32(j)], shared->pair[base + j]);
       atomicMin((sl_atomic_u64 *)&shared->best[shared->pair_track[base + j]], (sl_atomic_u64)key);
     }
   }

@@ -68,6 +68,22 @@ static SL_DEVICE struct compass_fit compass_kick_fit(const struct compass_line *
   return f;
 }
 
+/* chi2 of a straight line through the hits with a free offset in y (one degree of freedom with four hits). 0 for three
+ * hits, which always lie on such a line. `slope`: dx/dy of the strips of each layer. */
+static SL_DEVICE float compass_hits_chi2(const struct compass_hits *hits, const float *slope) {
+  const float *x = hits->x, *z = hits->z, *w = hits->weight;
+  const float step = 1.0f / (z[3] - z[0]), part_1 = (z[1] - z[0]) * step, part_2 = (z[2] - z[0]) * step;
+  /* distances of hits 1 and 2 from the line through hits 0 and 3, and their changes per offset in y */
+  const float d1 = x[1] - x[0] - part_1 * (x[3] - x[0]), d2 = x[2] - x[0] - part_2 * (x[3] - x[0]);
+  const float s1 = slope[1] - slope[0] - part_1 * (slope[3] - slope[0]);
+  const float s2 = slope[2] - slope[0] - part_2 * (slope[3] - slope[0]);
+  const float distance = d1 * s2 - d2 * s1; /* does not depend on the offset */
+  const float c0 = s1 * (1.0f - part_2) - s2 * (1.0f - part_1), c3 = s1 * part_2 - s2 * part_1; /* its derivatives */
+  const float w01 = w[0] * w[1], w23 = w[2] * w[3];
+  const float sum = w23 * (c0 * c0 * w[1] + s2 * s2 * w[0]) + w01 * (s1 * s1 * w[3] + c3 * c3 * w[2]);
+  return distance * distance * (w01 * w23) / sl_max_f32(sum, 1e-30f);
+}
+
 /* Position on an axis of a table: bin, 1 if there is a next entry to interpolate to (0 beyond the ends), and fraction
  * of the bin. */
 struct compass_bin {

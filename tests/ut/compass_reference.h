@@ -20,8 +20,8 @@ struct compass_input {
   uint32_t max_pairs;
 };
 struct compass_best {
-  uint32_t count, pairs; /* number of pairs tested */
-  double chi2;
+  uint32_t count, pairs;    /* number of pairs tested */
+  double combined;          /* chi2 by which candidates are compared */
   uint16_t hits[UT_LAYERS]; /* by layer; COMPASS_NONE: no hit */
 };
 
@@ -80,6 +80,34 @@ static double compass_chi2(const struct compass_input *t, const uint16_t *hits, 
   return chi2 / (count - 1);
 }
 
+/* chi2 of the line x = b[0] + b[1] z - b[2] dx/dy through four hits, by Gaussian elimination; 0 for three hits. b[2] is
+ * an offset of the track in y. */
+static double compass_hits_line_chi2(const struct compass_input *t, const uint16_t *hits, uint32_t count) {
+  const double weight = 12 / ((double)t->pitch * t->pitch);
+  double m[3][4] = {{0}}, b[3], chi2 = 0;
+  if (count < UT_LAYERS) return 0;
+  for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
+    const double z = ((double)t->hit_z[hits[layer]] - UT_MIDDLE_Z) / 100;
+    const double row[] = {1, z, -(double)t->layer_slope[layer], compass_x(t, layer, hits[layer])};
+    for (uint32_t i = 0; i < 3; i++)
+      for (uint32_t j = 0; j < 4; j++) m[i][j] += row[i] * row[j];
+  }
+  for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t k = i + 1; k < 3; k++)
+      for (uint32_t j = 4; j-- > i;) m[k][j] -= m[i][j] * m[k][i] / m[i][i];
+  for (uint32_t i = 3; i-- > 0;) {
+    b[i] = m[i][3];
+    for (uint32_t j = i + 1; j < 3; j++) b[i] -= m[i][j] * b[j];
+    b[i] /= m[i][i];
+  }
+  for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
+    const double z = ((double)t->hit_z[hits[layer]] - UT_MIDDLE_Z) / 100;
+    const double d = compass_x(t, layer, hits[layer]) - b[0] - b[1] * z + b[2] * t->layer_slope[layer];
+    chi2 += weight * d * d;
+  }
+  return chi2;
+}
+
 /* For each pair of hits of two layers with a slope near that of the track: adds the nearest hits of the other two
  * layers. */
 static void compass_search(const struct compass_input *t, const uint32_t *layers, struct compass_best *best) {
@@ -100,16 +128,17 @@ static void compass_search(const struct compass_input *t, const uint32_t *layers
       hits[between] = compass_nearest(t, between, layers[0], pair[0], tx);
       hits[behind] = compass_nearest(t, behind, layers[1], pair[1], tx);
       for (uint32_t layer = 0; layer < UT_LAYERS; layer++) count += hits[layer] != COMPASS_NONE;
-      if (count < 3 || count < best->count) continue;
+      if (count < 3) continue;
       const double chi2 = compass_chi2(t, hits, count);
-      if (chi2 >= 1280 || (count == best->count && chi2 >= best->chi2)) continue;
+      const double combined = (count == 4 ? 1 : 64) * chi2 + compass_hits_line_chi2(t, hits, count);
+      if (chi2 >= 1280 || (best->count > 0 && combined >= best->combined)) continue;
       best->count = count;
-      best->chi2 = chi2;
+      best->combined = combined;
       memcpy(best->hits, hits, sizeof hits);
     }
 }
 
-/* The candidate with the most hits; ties: smallest chi2, then the first pair. */
+/* The candidate with the smallest combined chi2; ties: the first pair. */
 static struct compass_best compass_find(const struct compass_input *t) {
   const uint32_t forward[] = {0, 2}, backward[] = {3, 1};
   struct compass_best best = {0};

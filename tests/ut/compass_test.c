@@ -187,29 +187,69 @@ static void the_nearest_hit_is_added(void **state) {
   assert_hits(&f, 4, 0, 2, 4, 5);
 }
 
-/* A candidate with four hits is preferred to one with three and a smaller chi2; with equal numbers of hits the smaller
- * chi2 wins. */
-static void the_number_of_hits_precedes_chi2(void **state) {
+/* The smaller chi2 wins. */
+static void of_two_candidates_with_four_hits_the_smaller_chi2_wins(void **state) {
   (void)state;
-  add_hit(0, kick, 0);
-  add_hit(0, kick, 5); /* a pair with this hit gets no further hits */
-  add_hit(1, kick, 0.4f);
-  add_hit(2, kick, 0);
-  add_hit(3, kick, 0.4f);
-  struct found f = found_by(compass_new());
-  assert_hits(&f, 4, 0, 2, 3, 4);
-  start(state);
   add_hit(0, kick, 0.5f);
   add_hit(0, kick, 0);
   add_hit(1, kick, 0);
   add_hit(2, kick, 0);
   add_hit(3, kick, 0);
-  f = found_by(compass_new());
+  struct found f = found_by(compass_new());
   assert_hits(&f, 4, 1, 2, 3, 4);
   struct sl_test *t = compass_new(); /* the second pair is not tested */
   sl_test_set(t, "max_pairs", 1);
   f = found_by(t);
   assert_hits(&f, 4, 0, 2, 3, 4);
+}
+
+/* The track is 2.3 mm off in y, so that its hits of the u and v layers are 0.2 mm off in opposite directions. A wrong
+ * hit of the u layer is off in the direction of that of the v layer: chi2 of the first fit is smaller with it, but the
+ * hits are not on a line. */
+static void hits_on_a_line_are_preferred_to_a_smaller_chi2_of_the_first_fit(void **state) {
+  (void)state;
+  add_hit(0, kick, 0);
+  add_hit(1, kick, 0.2f);
+  add_hit(1, kick, -0.2f);
+  add_hit(2, kick, -0.2f);
+  add_hit(3, kick, 0);
+  const struct found f = found_by(compass_new());
+  assert_hits(&f, 4, 0, 1, 3, 4);
+}
+
+/* Hits of a particle of 5 GeV in four layers, and of a particle of higher momentum in three. chi2 of the first fit is
+ * roughly proportional to kick^2 / (number of hits - 1): the ratio is 64 if the second kick is 0.1 of the first. */
+static void three_hits_win_with_a_chi2_64_times_smaller(void **state) {
+  const float of_4 = 0.006f, of_3[] = {0.06f * of_4, 0.15f * of_4};
+  for (uint32_t i = 0; i < 2; i++) {
+    start(state);
+    for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
+      add_hit(layer, of_4, 0);
+      if (layer != 1) add_hit(layer, of_3[i], 0);
+    }
+    const struct found f = found_by(compass_new());
+    if (i == 0)
+      assert_hits(&f, 3, 1, 4, 6, 0);
+    else
+      assert_hits(&f, 4, 0, 2, 3, 5);
+  }
+}
+
+/* A particle of 80 GeV without a hit in the second layer, and four hits that fit to 2.2 GeV, below min_pt. */
+static void three_right_hits_are_found_beside_four_wrong_ones_below_the_requirements(void **state) {
+  const float right = 0.0004f, wrong = 0.015f;
+  for (uint32_t has_right = 0; has_right < 2; has_right++) {
+    start(state);
+    for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
+      add_hit(layer, wrong, 0);
+      if (has_right && layer != 1) add_hit(layer, right, 0);
+    }
+    const struct found f = found_by(compass_new());
+    if (has_right)
+      assert_hits(&f, 3, 1, 4, 6, 0);
+    else
+      assert_hits(&f, 0, 0, 0, 0, 0);
+  }
 }
 
 /* At 20 GeV and a slope of 0.112 the requirements compare 1.3 x 20 GeV (p) and 2.9 GeV (pt). */
@@ -249,7 +289,10 @@ int main(void) {
       TEST(at_least_three_hits_are_required),
       TEST(further_hits_are_near_the_line_of_the_pair),
       TEST(the_nearest_hit_is_added),
-      TEST(the_number_of_hits_precedes_chi2),
+      TEST(of_two_candidates_with_four_hits_the_smaller_chi2_wins),
+      TEST(hits_on_a_line_are_preferred_to_a_smaller_chi2_of_the_first_fit),
+      TEST(three_hits_win_with_a_chi2_64_times_smaller),
+      TEST(three_right_hits_are_found_beside_four_wrong_ones_below_the_requirements),
       TEST(tracks_of_small_momentum_are_rejected),
       TEST(the_slope_of_a_pair_is_close_to_that_of_the_track),
   };
