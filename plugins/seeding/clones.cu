@@ -1,5 +1,5 @@
 /* seeding.clones: selects the best tracks among tracks in x layers that share hits (README.md, "Seeds").
- *   1. For each hit find the smallest badness of the tracks that contain it, then the first track with that badness.
+ *   1. For each hit find the smallest score of the tracks that contain it, then the first track with that score.
  *   2. Accept the tracks that are the best on at least `min_hits` of their hits; copy them in input order.
  * Parallelism: one block per event, one thread per track; tables are in shared memory if the event fits.
  * Determinism: the best track of a hit is an extreme value, independent of the order of threads.
@@ -23,7 +23,6 @@ static const uint32_t claim = 1u << 31;
   M(IN, candidates, seed_xz_tracks, "offsets kind hit_count hits a b c score",                                       \
     "tracks in x layers, which may share hits")                                                                      \
   M(OUT, tracks, seed_xz_tracks, "accepted tracks, in input order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(candidates))))     \
-  M(F32, score_weight, 1000.0, 1.0, 1e9, "", "weight of a track's score relative to the size of its curvature")      \
   M(U32, min_hits, 4, 1, 6, "", "least number of hits on which a track must be the best")                            \
   M(SCRATCH, best, u32, "best track of a hit, for events that exceed shared memory", SL_ONE(SL_ITEMS_TERM(hits)))    \
   M(SCRATCH, own, u8, "bit mask of the hits on which a candidate is the best, for events that exceed shared memory", \
@@ -31,10 +30,9 @@ static const uint32_t claim = 1u << 31;
   M(SCRATCH, accepted, u32, "indices of accepted candidates, by event", SL_ONE(SL_ITEMS_TERM(candidates)))
 SL_ARGUMENTS(clones, CLONES);
 
-/* Bits of score_weight score + |c|, which is not negative, so that they sort like the number. */
-static SL_DEVICE uint32_t badness_of(const struct clones_args *a, uint32_t candidate) {
-  const float badness = a->score_weight * a->candidates.score[candidate] + sl_abs_f32(a->candidates.c[candidate]);
-  return sl_bits_from_f32(badness) & (claim - 1);
+/* Bits of the score, which is not negative, so that they sort like the number. */
+static SL_DEVICE uint32_t score_of(const struct clones_args *a, uint32_t candidate) {
+  return sl_bits_from_f32(a->candidates.score[candidate]) & (claim - 1);
 }
 
 /* Hits of a track, two per word. */
@@ -63,7 +61,7 @@ static SL_DEVICE uint32_t hits_with(const struct hits *h, const uint32_t *best, 
 }
 
 /* Lists the accepted candidates of the event; returns their number. `best`: one word per hit of the event, first the
- * smallest badness, then `claim` with the first best track; `own`: one byte per candidate. All threads of the block
+ * smallest score, then `claim` with the first best track; `own`: one byte per candidate. All threads of the block
  * must call it. */
 static SL_DEVICE uint32_t find_best(const struct clones_args *a, uint32_t event, uint32_t *best, uint8_t *own) {
   const uint32_t hits = a->hits.offsets[event + 1] - a->hits.offsets[event];
@@ -74,13 +72,13 @@ static SL_DEVICE uint32_t find_best(const struct clones_args *a, uint32_t event,
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
     const struct hits h = hits_of(a, first + i);
-    const uint32_t badness = badness_of(a, first + i);
-    SL_UNROLL for (uint32_t k = 0; k < SCIFI_X_LAYERS; k++) if (k < h.count) atomicMin(&best[hit_of(&h, k)], badness);
+    const uint32_t score = score_of(a, first + i);
+    SL_UNROLL for (uint32_t k = 0; k < SCIFI_X_LAYERS; k++) if (k < h.count) atomicMin(&best[hit_of(&h, k)], score);
   }
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
     const struct hits h = hits_of(a, first + i);
-    own[i] = (uint8_t)hits_with(&h, best, badness_of(a, first + i));
+    own[i] = (uint8_t)hits_with(&h, best, score_of(a, first + i));
   }
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {

@@ -22,10 +22,13 @@ struct layers {
   i32x8 begin[2], end[2]; /* hits in the event: lower half, upper half */
 };
 
-/* A track: position and hits of the search window in each layer, least number of hits, best line so far. */
+/* A track: position and hits of the search window in each layer, least number of hits, hits in x layers, focus_of(),
+ * best line so far. */
 struct track_search {
   float x[LANES];
   int32_t begin[LANES], end[LANES], needed;
+  uint32_t x_hits;
+  float focus;
   uint64_t key;
   struct line line;
 };
@@ -99,6 +102,8 @@ static void open_track_search(const struct search *s, uint32_t item, struct trac
   i32x8_store(t->begin, from);
   i32x8_store(t->end, above);
   t->needed = (int32_t)hits_needed(a, item);
+  t->x_hits = a->tracks.hit_count[item];
+  t->focus = focus_of(a, item);
   t->key = no_start;
   t->line = (struct line){{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}, 0, 0.0f, 0.0f, 0.0f};
 }
@@ -116,7 +121,7 @@ static void judge(const struct search *s, const struct followed *f, uint32_t fir
   }
   fit(&line, d, y);
   const uint64_t key = key_of(&line, first, line.hits[first]);
-  if (key >= f->track->key) return;
+  if (key >= f->track->key || !is_accepted(s->a, f->track->x_hits, &line)) return;
   f->track->key = key;
   f->track->line = line;
 }
@@ -127,7 +132,7 @@ VECTOR_INLINE void begin_block(const struct search *s, struct followed *f, uint3
   for (uint32_t k = 0; k < first; k++) f->hits[k] = i32x8_of(NO_HIT), f->y[k] = f32x8_of(0.0f);
   f->hits[first] = hit + lane_numbers;
   f->y[first] = (f->track->x[first] - f32x8_load(s->x + hit)) / l->dxdy[first];
-  f->ty = f->y[first] / l->z[first];
+  f->ty = f->y[first] * (1.0f / (l->z[first] + f->track->focus));
   f->count = i32x8_of(1);
   f->is_alive = lane_numbers < f->track->end[first] - hit;
 }
@@ -136,12 +141,13 @@ VECTOR_INLINE void begin_block(const struct search *s, struct followed *f, uint3
 VECTOR_INLINE uint32_t follow_block(const struct search *s, struct followed *f, uint32_t k) {
   const struct layers *l = &s->layers;
   const struct track_search *t = f->track;
+  const float z = l->z[k] + t->focus;
   f32x8 hit_x;
-  f->hits[k] = near_hits(s, t->begin[k], t->end[k], t->x[k] - f->ty * (l->dxdy[k] * l->z[k]), &hit_x);
+  f->hits[k] = near_hits(s, t->begin[k], t->end[k], t->x[k] - f->ty * (l->dxdy[k] * z), &hit_x);
   const i32x8 is_found = f->hits[k] != NO_HIT;
   const f32x8 y = (t->x[k] - hit_x) / l->dxdy[k];
   f->y[k] = f32x8_select(is_found, y, f32x8_of(0.0f));
-  f->ty = f32x8_select(is_found, 0.5f * (f->ty + y / l->z[k]), f->ty);
+  f->ty = f32x8_select(is_found, 0.5f * (f->ty + y * (1.0f / z)), f->ty);
   f->count -= is_found;
   f->is_alive &= f->count >= t->needed - (int32_t)(SCIFI_STEREO_LAYERS - 1 - k);
   return i32x8_bits(f->is_alive) != 0;
@@ -189,7 +195,9 @@ static void search_tracks(struct search *s, uint32_t item, uint32_t count) {
   for (uint32_t first = 0; first < START_LAYERS; first++) {
     for (uint32_t i = 0; i < count; i++) {
       struct track_search *t = &s->tracks[i];
-      if (t->needed > (int32_t)(SCIFI_STEREO_LAYERS - first)) continue;
+      const uint32_t most = SCIFI_STEREO_LAYERS - first; /* hits of a line that starts here */
+      if (t->needed < (int32_t)t->line.count) t->needed = (int32_t)t->line.count;
+      if (t->needed > (int32_t)most) continue;
       for (int32_t hit = t->begin[first]; hit < t->end[first]; hit += LANES) {
         s->blocks[s->count].track = t;
         begin_block(s, &s->blocks[s->count], first, hit);

@@ -1,8 +1,10 @@
 /* seeding.confirm: finds the stereo hits of each track in x layers (README.md, "Stereo hits").
  *   1. Mark in cells of x, for each layer, the positions near enough to a hit for a track to take the hit.
  *   2. Each hit of the first or second searched layer is a start hit: it fixes y, and predicts x in the other layers.
- *   3. Drop start hits for which too few layers have a mark; follow the others from layer to layer.
- *   4. Keep the candidate with the most hits; ties: smaller chi2 of the line in y, then the later start hit.
+ *   3. Drop start hits for which too few layers have a mark; follow the others from layer to layer, first those with
+ *      many marks, since most tracks then need no others.
+ *   4. Keep the candidate with the most hits, among those with small residuals in y for their number of hits; ties:
+ *      smaller chi2 of the line in y, then the later start hit.
  * Parallelism: a block takes a chunk of tracks, chunks being of about equal work, and copies the x of hits to shared
  * memory; a warp takes up to 16 tracks, a thread one start hit.
  * Determinism: the best candidate has the minimum of keys that are all different.
@@ -19,7 +21,8 @@ enum {
   TRACKS = 16,                     /* tracks per warp at a time */
   ENTRIES = START_LAYERS * TRACKS, /* entries: a track and a start layer */
   LISTED = 128,                    /* tracks per block at a time */
-  COPIED_HITS = 3000,              /* hits of a half in shared memory */
+  COPIED_HITS = 2560,              /* hits of a half in shared memory */
+  MANY_HITS = 4,                   /* stereo hits of nearly all true tracks, at least */
   STRIDE = 32,                     /* step of the linear search, a power of two */
   ROUND = 512,                     /* start hits per round */
   ROUND_WORDS = ROUND / 32,
@@ -35,16 +38,17 @@ static const float cells_begin = -3200.0f, per_cell = 1.28f; /* mm, 1/mm; the ce
 struct layer {
   uint32_t begin, end, skipped;
   float d, bend, z, dxdy;
-  float per_dxdy, per_z;    /* reciprocals */
-  float dxdy_z, per_dxdy_z; /* dxdy z, and its reciprocal */
-  float dxdy_z_cells;       /* dxdy z, in cells */
-  float range;              /* distance_max(), in cells */
+  float per_dxdy;                 /* reciprocal */
+  float dxdy_cells, dxdy_z_cells; /* dxdy and dxdy z, in cells */
+  float range;                    /* distance_max(), in cells */
 };
 
 /* Data of a warp: position of each track in each layer, the hits in its search window, and the smallest key. */
 struct warp_workspace {
   uint64_t best[TRACKS];
-  float x[SCIFI_STEREO_LAYERS][TRACKS], cells[SCIFI_STEREO_LAYERS][TRACKS]; /* x, and in_cells() of it */
+  float x[SCIFI_STEREO_LAYERS][TRACKS];
+  float focus[TRACKS];                      /* focus_of() */
+  float per_z[SCIFI_STEREO_LAYERS][TRACKS]; /* dy/dz per y */
   uint16_t begin[SCIFI_STEREO_LAYERS][TRACKS], end[SCIFI_STEREO_LAYERS][TRACKS];
   uint32_t before[ENTRIES + 1]; /* number of start hits in earlier entries; the last value is the sum */
   uint32_t entry_count, listed_count;
@@ -57,6 +61,7 @@ struct warp_workspace {
 
 struct workspace {
   struct layer layers[SCIFI_STEREO_LAYERS]; /* in the order of the search */
+  float d[SCIFI_STEREO_LAYERS];             /* of the layers */
   struct warp_workspace warps[WARPS];
   uint16_t listed[LISTED]; /* tracks of the lower half from the front, of the upper half from the end */
   uint32_t first_step;     /* first step of a bisection: a power of two, more than half of the hits of a layer */
@@ -72,10 +77,11 @@ static SL_DEVICE uint32_t cell_of(float cells) {
 
 /* Largest distance between the prediction from the start hit and a hit of layer k, with a margin. A hit is at most
  * max_distance from the prediction of the earlier hits. Each of the k - 1 hits between changes ty by at most half of
- * max_distance / (dx/dy z), which in this layer is half of max_distance times the ratio of both z. */
+ * max_distance / (dx/dy z), which in this layer is half of max_distance times the ratio of both z. Focusing moves the
+ * ratio towards 1. */
 static SL_DEVICE float distance_max(const struct confirm_args *a, const struct layer *layers, uint32_t k) {
   float ratios = 0.0f;
-  for (uint32_t i = 1; i < k; i++) ratios += sl_abs_f32(layers[k].z / layers[i].z);
+  for (uint32_t i = 1; i < k; i++) ratios += sl_max_f32(1.0f, layers[k].z / layers[i].z);
   return 1.01f * a->max_distance * (1.0f + 0.5f * ratios) + 0.01f;
 }
 
@@ -94,16 +100,17 @@ static SL_DEVICE void open_layer(const struct confirm_args *a, struct layer *lay
   layer->bend = a->seeding.bend[number];
   layer->z = layer->d + a->seeding.constants[SEED_Z_REFERENCE];
   layer->dxdy = number % 2 ? a->stereo_slope : -a->stereo_slope;
-  layer->dxdy_z = layer->dxdy * layer->z;
   layer->per_dxdy = 1.0f / layer->dxdy;
-  layer->per_z = 1.0f / layer->z;
-  layer->per_dxdy_z = 1.0f / layer->dxdy_z;
-  layer->dxdy_z_cells = layer->dxdy_z * per_cell;
+  layer->dxdy_cells = layer->dxdy * per_cell;
+  layer->dxdy_z_cells = layer->dxdy_cells * layer->z;
 }
 
 /* Fills the geometry of all layers. All threads of the block must call it. */
 static SL_DEVICE void open_layers(const struct confirm_args *a, struct workspace *w) {
-  for (uint32_t k = threadIdx.x; k < SCIFI_STEREO_LAYERS; k += blockDim.x) open_layer(a, &w->layers[k], layer_of(k));
+  for (uint32_t k = threadIdx.x; k < SCIFI_STEREO_LAYERS; k += blockDim.x) {
+    open_layer(a, &w->layers[k], layer_of(k));
+    w->d[k] = w->layers[k].d;
+  }
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < SCIFI_STEREO_LAYERS; k += blockDim.x)
     w->layers[k].range = distance_max(a, w->layers, k) * per_cell;
@@ -174,7 +181,6 @@ static SL_DEVICE void open_window(const struct confirm_args *a, const float *hit
     end = next_end <= l->end && hit_x[next_end - 1] <= high ? next_end : end;
   }
   w->x[k][track] = x;
-  w->cells[k][track] = in_cells(x);
   w->begin[k][track] = (uint16_t)begin;
   w->end[k][track] = (uint16_t)(end > begin ? end : begin);
 }
@@ -214,7 +220,8 @@ static SL_DEVICE uint32_t follow(const struct confirm_args *a, const float *hit_
                                  uint32_t track, uint32_t first, uint32_t hit, struct line *line) {
   const struct warp_workspace *own = &w->warps[sl_warp_index()];
   const uint32_t needed = own->needed[track];
-  float d[SCIFI_STEREO_LAYERS] = {0.0f}, y[SCIFI_STEREO_LAYERS] = {0.0f}, ty = 0.0f;
+  const float focus = own->focus[track];
+  float y[SCIFI_STEREO_LAYERS] = {0.0f}, ty = 0.0f;
   uint32_t is_hopeless = 0;
   line->count = 0;
   SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) {
@@ -222,19 +229,18 @@ static SL_DEVICE uint32_t follow(const struct confirm_args *a, const float *hit_
     is_hopeless |= line->count + (SCIFI_STEREO_LAYERS - k) < needed ? 1u : 0u;
     if (k < first || is_hopeless) continue;
     const struct layer *l = &w->layers[k];
-    const float x = own->x[k][track];
+    const float x = own->x[k][track], z = l->z + focus;
     const uint32_t found =
-        k == first ? hit : near_hit(a, hit_x, own->begin[k][track], own->end[k][track], x - ty * l->dxdy_z);
+        k == first ? hit : near_hit(a, hit_x, own->begin[k][track], own->end[k][track], x - ty * (l->dxdy * z));
     if (found == NO_HIT) continue;
-    d[k] = l->d;
     y[k] = divide(x - hit_x[found], l->dxdy, l->per_dxdy);
-    const float own_ty = divide(y[k], l->z, l->per_z);
+    const float own_ty = y[k] * own->per_z[k][track];
     ty = k == first ? own_ty : 0.5f * (ty + own_ty);
     line->hits[k] = found;
     line->count++;
   }
   if (is_hopeless || line->count < needed) return 0;
-  fit(line, d, y);
+  fit(line, w->d, y);
   return 1;
 }
 
@@ -273,12 +279,20 @@ static SL_DEVICE uint32_t list_tracks(const struct confirm_args *a, uint32_t fir
   return length;
 }
 
-/* Numbers the start hits of a warp's tracks; returns their number. */
-static SL_DEVICE uint32_t number_start_hits(struct warp_workspace *own, uint32_t tracks) {
+/* Least number of stereo hits of a line that can be the track's best. */
+static SL_DEVICE uint32_t least_hits(const struct warp_workspace *own, uint32_t track) {
+  const uint64_t best = own->best[track];
+  const uint32_t needed = own->needed[track], found = SCIFI_STEREO_LAYERS - (uint32_t)(best >> COUNT_BIT);
+  return best != no_start && found > needed ? found : needed;
+}
+
+/* Numbers the start hits of a warp's tracks, or only of those without a line of many hits; returns their number. */
+static SL_DEVICE uint32_t number_start_hits(struct warp_workspace *own, uint32_t tracks, uint32_t are_all) {
   uint32_t sum = 0, entries = 0;
   SL_FOR_WARP (i, START_LAYERS * tracks) {
     const uint32_t k = i % START_LAYERS, track = i / START_LAYERS;
-    const uint32_t count = i < START_LAYERS * tracks ? (uint32_t)own->end[k][track] - own->begin[k][track] : 0;
+    const uint32_t is_used = i < START_LAYERS * tracks && (are_all || least_hits(own, track) < MANY_HITS);
+    const uint32_t count = is_used ? (uint32_t)own->end[k][track] - own->begin[k][track] : 0;
     const uint32_t before = sum + sl_warp_exclusive_scan(count), index = sl_warp_append(count > 0, &entries);
     if (count > 0) {
       own->before[index] = before;
@@ -327,22 +341,28 @@ static SL_DEVICE struct start_hit start_hit_of(const struct warp_workspace *own,
 /* Upper limit of the number of stereo hits with this start hit: the later layers that have a mark. */
 static SL_DEVICE uint32_t hits_at_most(const struct workspace *w, const float *hit_x, struct start_hit b) {
   const struct warp_workspace *own = &w->warps[sl_warp_index()];
-  const float ty = (own->x[b.first][b.track] - hit_x[b.hit]) * w->layers[b.first].per_dxdy_z;
+  const float focus = own->focus[b.track], y = (own->x[b.first][b.track] - hit_x[b.hit]) * w->layers[b.first].per_dxdy;
+  const float ty = y * own->per_z[b.first][b.track];
   uint32_t count = 1;
   SL_UNROLL for (uint32_t k = 1; k < SCIFI_STEREO_LAYERS; k++) {
-    const uint32_t cell = cell_of(own->cells[k][b.track] - ty * w->layers[k].dxdy_z_cells);
+    const struct layer *l = &w->layers[k];
+    const float x_cells = fmaf(own->x[k][b.track], per_cell, -cells_begin * per_cell);
+    const uint32_t cell = cell_of(fmaf(-ty, fmaf(focus, l->dxdy_cells, l->dxdy_z_cells), x_cells));
     count += k > b.first ? w->marks[LAYER_MARKS * (k - 1) + cell / 32] >> cell % 32 & 1u : 0u;
   }
   return count;
 }
 
-/* Lists the start hits of the round that can get enough hits, in any order. */
+/* Lists start hits of the round, in any order: start hits that can get many hits, or the others. */
 static SL_DEVICE void list_start_hits(const struct workspace *w, struct warp_workspace *own, const float *hit_x,
-                                      uint32_t begin, uint32_t count) {
+                                      uint32_t begin, uint32_t count, uint32_t are_many) {
   for (uint32_t i = sl_warp_lane(); i < count; i += sl_warp_lanes()) {
     const struct start_hit b = start_hit_of(own, begin, i);
-    if (hits_at_most(w, hit_x, b) >= own->needed[b.track]) own->listed[atomicAdd(&own->listed_count, 1u)] = (uint16_t)i;
+    const uint32_t most = hits_at_most(w, hit_x, b);
+    if ((most >= MANY_HITS) == are_many && most >= least_hits(own, b.track))
+      own->listed[atomicAdd(&own->listed_count, 1u)] = (uint16_t)i;
   }
+  sl_warp_sync();
 }
 
 /* Follows the listed start hits, and writes each track's best line so far. All threads of the warp must call it. */
@@ -356,7 +376,9 @@ static SL_DEVICE void follow_listed(const struct confirm_args *a, const float *h
     uint64_t key = no_start;
     if (j < count) {
       b = start_hit_of(own, begin, own->listed[j]);
-      if (follow(a, hit_x, w, b.track, b.first, b.hit, &line)) key = key_of(&line, b.first, b.hit);
+      if (follow(a, hit_x, w, b.track, b.first, b.hit, &line) &&
+          is_accepted(a, a->tracks.hit_count[first + listed[b.track]], &line))
+        key = key_of(&line, b.first, b.hit);
       if (key != no_start) atomicMin((sl_atomic_u64 *)&own->best[b.track], (sl_atomic_u64)key);
     }
     sl_warp_sync();
@@ -378,15 +400,20 @@ static SL_DEVICE void find(const struct confirm_args *a, const float *hit_x, str
   for (uint32_t track = sl_warp_lane(); track < tracks; track += sl_warp_lanes()) {
     own->best[track] = no_start;
     own->needed[track] = (uint8_t)hits_needed(a, first + listed[track]);
+    own->focus[track] = focus_of(a, first + listed[track]);
+    SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) own->per_z[k][track] =
+        1.0f / (w->layers[k].z + own->focus[track]);
   }
   sl_warp_sync();
-  const uint32_t start_hits = number_start_hits(own, tracks);
-  for (uint32_t begin = 0; begin < start_hits; begin += ROUND) { /* usually one round */
-    open_round(own, begin);
-    list_start_hits(w, own, hit_x, begin, start_hits - begin < ROUND ? start_hits - begin : (uint32_t)ROUND);
-    sl_warp_sync();
-    follow_listed(a, hit_x, w, begin, first, listed);
-    sl_warp_sync(); /* the list is free */
+  SL_ROLLED for (uint32_t are_many = 2; are_many-- > 0;) {
+    const uint32_t start_hits = number_start_hits(own, tracks, are_many);
+    for (uint32_t begin = 0; begin < start_hits; begin += ROUND) { /* usually one round */
+      open_round(own, begin);
+      list_start_hits(w, own, hit_x, begin, start_hits - begin < ROUND ? start_hits - begin : (uint32_t)ROUND,
+                      are_many);
+      follow_listed(a, hit_x, w, begin, first, listed);
+      sl_warp_sync(); /* the list is free */
+    }
   }
   for (uint32_t track = sl_warp_lane(); track < tracks; track += sl_warp_lanes())
     if (own->best[track] == no_start) write_line(a, w, first + listed[track], &none);

@@ -10,6 +10,8 @@ enum {
   CHUNKS_MAX = 64,  /* chunks per event, at most */
   START_LAYERS = 2, /* layers that provide start hits */
   LINE_HITS = 2,    /* least number of hits of a line */
+  ALL_HITS = SCIFI_X_LAYERS + SCIFI_STEREO_LAYERS,
+  LIMITS = 4, /* limits of the residual: for 9 or fewer to 12 hits */
   NO_HIT = SCIFI_HITS_MAX,
   CHI2_BIT = 17,
   COUNT_BIT = CHI2_BIT + 32,
@@ -30,7 +32,11 @@ static const uint64_t no_start = UINT64_MAX;
   M(F32, stereo_slope, 0.0874892, 1e-3, 1.0, "", "size of dx/dy of the fibres in stereo layers")                  \
   M(F32, min_y, -20.0, -1e4, 0.0, "mm", "least y of a track, counted outwards in its half")                       \
   M(F32, max_y, 2700.0, 0.0, 1e4, "mm", "largest y of a track, counted outwards in its half")                     \
-  M(U32, min_hits, 10, 5, 12, "", "least number of x and stereo hits of a track")                                 \
+  M(F32, focusing, 1e-4, 0.0, 1.0, "1/mm",                                                                        \
+    "focusing of the magnet in y: y of a track at z = 0 per dy/dz and per square of x at z = 0")                  \
+  M(U32, min_hits, 9, 5, 12, "", "least number of x and stereo hits of a track")                                  \
+  M(F32_ARRAY, max_residual2, LIMITS, "[2, 24, 100, 1000]", 0.0, 1e37, "mm2",                                     \
+    "upper limits of the mean squared residual in y, for 9 or fewer, 10, 11 and 12 x and stereo hits")            \
   M(SHARED_SCRATCH, chunk_count, u32, "number of listed chunks", SL_ONE(SL_CONSTANT_TERM(1)))                     \
   M(SHARED_SCRATCH, chunks, u32, "listed chunks: event and number", SL_ONE(SL_EVENTS_TERM(CHUNKS_MAX, 0)))        \
   M(SHARED_SCRATCH, chunk_tracks, u32, "tracks per chunk of an event", SL_ONE(SL_EVENTS_TERM(1, 0)))              \
@@ -47,6 +53,13 @@ static SL_DEVICE uint32_t layer_of(uint32_t k) {
 static SL_DEVICE uint32_t hits_needed(const struct confirm_args *a, uint32_t item) {
   const uint32_t x_hits = a->tracks.hit_count[item];
   return a->min_hits > x_hits + LINE_HITS ? a->min_hits - x_hits : (uint32_t)LINE_HITS;
+}
+
+/* z from which the track seems to come in y: it is at y = dy/dz (z + this), a line through the beam but for the
+ * focusing of the magnet. */
+static SL_DEVICE float focus_of(const struct confirm_args *a, uint32_t item) {
+  const float x0 = a->tracks.a[item] - a->tracks.b[item] * a->seeding.constants[SEED_Z_REFERENCE];
+  return a->focusing * (x0 * x0);
 }
 
 /* Stereo hits in the order of the search, as indices (NO_HIT: none), and the line through them. */
@@ -76,6 +89,13 @@ static SL_DEVICE void fit(struct line *line, const float *d, const float *y) {
     const float off = line->hits[k] != NO_HIT ? y[k] - (line->y + line->ty * d[k]) : 0.0f;
     line->chi2 += off * off;
   }
+}
+
+/* 1 if the residuals of a line are small enough for the number of hits of the track. */
+static SL_DEVICE uint32_t is_accepted(const struct confirm_args *a, uint32_t x_hits, const struct line *line) {
+  const uint32_t missing = ALL_HITS - x_hits - line->count, last = LIMITS - 1;
+  const uint32_t freedom = line->count > LINE_HITS ? line->count - LINE_HITS : 1;
+  return line->chi2 <= a->max_residual2[missing < last ? last - missing : 0] * (float)freedom;
 }
 
 /* Key of a line; smaller is better: more hits, then smaller chi2, then the later start hit. */

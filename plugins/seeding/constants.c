@@ -106,7 +106,10 @@ static int take_constants(const struct sl_services *s, const struct calibration 
   to[SEED_Z_END] = (float)c->scifi_z_end;
   to[SEED_D_RATIO] = (float)c->seeding_d_ratio;
   to[SEED_TOLERANCE] = (float)c->seeding_tolerance;
-  return calibration_take_formulas(s, formulas, sizeof formulas / sizeof formulas[0]);
+  const int status = calibration_take_formulas(s, formulas, sizeof formulas / sizeof formulas[0]);
+  for (uint32_t i = 0; i < 2; i++)
+    to[SEED_CURVATURE + i] = (float)(c->seeding_three_hit[1] * (double)to[SEED_INVERSE_P + i]);
+  return status;
 }
 
 struct arrays {

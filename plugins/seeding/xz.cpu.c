@@ -189,7 +189,11 @@ VECTOR_INLINE void fit_curves(const struct search *s, struct grown *g) {
   g->a += gained[0];
   g->b += gained[1];
   g->c += gained[2];
+  const float *constants = s->a->seeding.constants, *expected = constants + SEED_CURVATURE;
+  const f32x8 x0 = g->a - g->b * constants[SEED_Z_REFERENCE], size = f32x8_max(x0, -x0);
+  const f32x8 off = (g->c + x0 * (expected[0] + expected[1] * size)) / s->a->curvature_scale, off2 = off * off;
   g->score = f32x8_select(missing != 0, sum * s->a->miss_factor, sum) + (odd ? s->a->case_penalty : 0.0f);
+  g->score += off2 / (1.0f + off2); /* curvature_score() */
 }
 
 static void write_track(const struct search *s, const struct grown *g, uint32_t lane, uint32_t triplet, uint32_t to) {

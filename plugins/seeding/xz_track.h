@@ -84,6 +84,14 @@ static SL_DEVICE void write_hits(const struct xz_args *a, uint32_t odd, const st
   }
 }
 
+/* Part of the score for the difference between the curvature and that expected from x at z = 0; below 1. */
+static SL_DEVICE float curvature_score(const struct xz_args *a, const struct curve *c) {
+  const float *constants = a->seeding.constants, *expected = constants + SEED_CURVATURE;
+  const float x0 = c->a - c->b * constants[SEED_Z_REFERENCE];
+  const float off = (c->c + x0 * (expected[0] + expected[1] * sl_abs_f32(x0))) / a->curvature_scale, off2 = off * off;
+  return off2 / (1.0f + off2);
+}
+
 static SL_DEVICE void write_track(const struct xz_args *a, uint32_t unit, const struct xz_hits *hits, uint32_t track) {
   const float *x = a->hits.x + a->hits.offsets[unit / KINDS];
   const uint32_t kind = unit % KINDS, odd = kind % 2;
@@ -104,7 +112,8 @@ static SL_DEVICE void write_track(const struct xz_args *a, uint32_t unit, const 
   a->tracks.a[track] = c.a;
   a->tracks.b[track] = c.b;
   a->tracks.c[track] = c.c;
-  a->tracks.score[track] = (missing ? sum * a->miss_factor : sum) + (odd ? a->case_penalty : 0.0f);
+  const float of_hits = (missing ? sum * a->miss_factor : sum) + (odd ? a->case_penalty : 0.0f);
+  a->tracks.score[track] = of_hits + curvature_score(a, &c);
 }
 
 #endif

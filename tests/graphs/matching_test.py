@@ -22,12 +22,12 @@ def figures(results):
 
 # Tracks, ghosts, matched long tracks and matched long tracks of p > 5 GeV. The second tuple is from the independent
 # implementation, with seeds for a stereo angle of 0.086 and stereo hits up to 2 mm away.
-EXPECTED = [((83, 7, 71, 64), (84, 12, 66, 59)),
-            ((15, 0, 14, 8), (15, 0, 14, 8)),
-            ((33, 1, 29, 24), (32, 1, 28, 24)),
-            ((46, 5, 38, 35), (47, 5, 39, 36)),
-            ((62, 4, 53, 47), (64, 6, 54, 47)),
-            ((16, 2, 14, 9), (16, 2, 14, 9))]
+EXPECTED = [((84, 5, 74, 67), (84, 12, 66, 59)),
+            ((16, 0, 15, 9), (15, 0, 14, 8)),
+            ((34, 1, 30, 25), (32, 1, 28, 24)),
+            ((49, 5, 41, 38), (47, 5, 39, 36)),
+            ((65, 4, 55, 49), (64, 6, 54, 47)),
+            ((17, 2, 15, 9), (16, 2, 14, 9))]
 for event, (found, (ours, other)) in enumerate(zip(by_event("matching_no_ut.yaml", figures, *BY_CHI2), EXPECTED, strict=True)):
     checks.that(found == ours, f"event {event}: {found} (expected {ours}; elsewhere {other})")
     checks.that(found[1] <= other[1] and found[2] >= other[2] - 1 and found[3] >= other[3] - 1, f"event {event}: at most one long track fewer, and not more ghosts than {other}")
@@ -35,11 +35,11 @@ for event, (found, (ours, other)) in enumerate(zip(by_event("matching_no_ut.yaml
 # Tracks, ghosts, and reconstructed particles by category, with chi2 and with the network, which must not lose any. With the
 # UT, matches with less than two UT hits are rejected; forward tracks always have UT hits.
 ALL = "--set=ut_matches.min_hits=0"
-RUNS = (("matching_no_ut.yaml", (), (255, 19, (219, 187, 104, 37, 10)), (253, 13, (223, 189, 105, 37, 10))),
-        ("matching.yaml", (ALL,), (255, 19, (219, 187, 104, 37, 10)), (253, 13, (223, 189, 105, 37, 10))),
-        ("matching.yaml", (), (251, 16, (218, 186, 103, 36, 10)), (251, 12, (222, 188, 104, 36, 10))),
-        ("forward_then_matching.yaml", (ALL,), (283, 23, (237, 194, 110, 40, 13)), (283, 20, (240, 196, 110, 40, 13))),
-        ("forward_then_matching.yaml", (), (280, 21, (236, 193, 109, 39, 13)), (281, 19, (239, 195, 109, 39, 13))))
+RUNS = (("matching_no_ut.yaml", (), (265, 17, (230, 197, 104, 37, 10)), (264, 13, (233, 198, 105, 37, 10))),
+        ("matching.yaml", (ALL,), (265, 17, (230, 197, 104, 37, 10)), (264, 13, (233, 198, 105, 37, 10))),
+        ("matching.yaml", (), (262, 15, (229, 196, 103, 36, 10)), (262, 12, (232, 197, 104, 36, 10))),
+        ("forward_then_matching.yaml", (ALL,), (291, 22, (246, 200, 110, 40, 13)), (292, 19, (250, 203, 110, 40, 13))),
+        ("forward_then_matching.yaml", (), (288, 20, (245, 199, 109, 39, 13)), (290, 18, (249, 202, 109, 39, 13))))
 
 
 def check_run(graph, arguments, tracks, ghosts, reconstructed):
@@ -66,7 +66,7 @@ for graph, arguments, by_chi2, by_network in RUNS:
 # UT hits of matches: few are noise, and nearly all belong to the particle of the track.
 ut = run("matching.yaml", SIX)["results"]["ut_check"]
 hits = category(ut, "long")
-checks.that((ut["tracks"], hits["reconstructed"]) == (251, 217), f"matches with hits in the UT: {ut['tracks']}, long particles with correct hits: {hits['reconstructed']}")
+checks.that((ut["tracks"], hits["reconstructed"]) == (262, 227), f"matches with hits in the UT: {ut['tracks']}, long particles with correct hits: {hits['reconstructed']}")
 checks.that(hits["purity"] > 0.985 and hits["hit_efficiency"] > 0.98, f"hits in the UT: purity {hits['purity']:.4f}, hit efficiency {hits['hit_efficiency']:.4f}")
 
 # Together with forward tracks: forward tracks come first and are unchanged, no VELO track is in two tracks, and the UT track of
@@ -90,11 +90,9 @@ for event in sorted(events):
     checks.that(len({track["velo_track"] for track in tracks}) == len(tracks), f"event {event}: each track has a VELO track of its own")
     checks.that(all(ut_tracks[int(track["ut_track"])]["velo_track"] == track["velo_track"] for track in tracks), f"event {event}: the UT track of each track has its VELO track")
     matched += len(tracks) - len(forward)
-checks.that(len(events) == 6 and matched == 82, f"{len(events)} events, {matched} matches in addition to forward tracks")
+checks.that(len(events) == 6 and matched == 89, f"{len(events)} events, {matched} matches in addition to forward tracks")
 
-# Settings of LHCb's trigger: matching with chi2, another stereo angle of seeds, and banks decoded as version 4.
-LHCB = ("--set=seed_stereo.max_distance=2", "--set=seed_stereo.stereo_slope=0.086", "--set=seed_stereo.min_y=-2", "--set=scifi_hits.version_5_as_4=true",
-        "--set=matches.y_scale=1.02", "--set=matching_constants.network=none")
+LHCB = ("--with", ROOT / "graphs/variants/lhcb_matching.yaml")
 reference = DATA / "lhcb/reference.json.xz"
 
 

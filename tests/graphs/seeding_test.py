@@ -11,9 +11,11 @@ from common import BRIEF, DATA, GEOMETRY, ROOT, SIX, Checks, by_event, call, cat
 
 need_data()
 checks = Checks()
-# LHCb's trigger uses a smaller stereo angle, a larger distance, a smaller range beyond y = 0, and decodes banks of version 5 as
-# version 4.
-LHCB_CUTS = tuple(f"--set=seed_stereo.{text}" for text in ("max_distance=2", "stereo_slope=0.086", "min_y=-2"))
+# LHCb's trigger uses a smaller stereo angle, a larger distance, a smaller range beyond y = 0, neither the curvature nor the
+# focusing nor residuals, requires ten hits, and decodes banks of version 5 as version 4.
+LHCB_CUTS = ("--set=xz_candidates.curvature_scale=1",
+             *(f"--set=seed_stereo.{text}" for text in ("max_distance=2", "stereo_slope=0.086", "min_y=-2", "focusing=0", "min_hits=10",
+                                                         "max_residual2=[1e37, 1e37, 1e37, 1e37]")))
 LHCB = (*LHCB_CUTS, "--set=scifi_hits.version_5_as_4=true")
 
 
@@ -30,9 +32,9 @@ for event, (ours, other) in enumerate(zip(found, EXPECTED)):
 
 # With the default settings.
 six = run("seeding.yaml", SIX)["results"]["seed_check"]
-checks.that((six["tracks"], six["ghosts"]) == (445, 30), f"seeds and ghosts {six['tracks']}, {six['ghosts']}")
+checks.that((six["tracks"], six["ghosts"]) == (465, 30), f"seeds and ghosts {six['tracks']}, {six['ghosts']}")
 checks.that(six["hits_in_truth"] >= 0.985 * six["hits"], f"{six['hits_in_truth']} of {six['hits']} hits are true")
-for name, expected in (("long", (242, 342)), ("long, p > 3 GeV", (241, 280)), ("long, p > 5 GeV", (198, 223)), ("long, p > 3 GeV, pt > 0.5 GeV", (108, 120))):
+for name, expected in (("long", (252, 342)), ("long, p > 3 GeV", (251, 280)), ("long, p > 5 GeV", (207, 223)), ("long, p > 3 GeV, pt > 0.5 GeV", (108, 120))):
     c = category(six, name)
     checks.that((c["reconstructed"], c["reconstructible"]) == expected, f"{name}: {c['reconstructed']} / {c['reconstructible']} (expected {expected})")
 
@@ -97,7 +99,7 @@ def check_simulated(text, *arguments):
     result = run_simulated("seeding.yaml", "-n", 100, *arguments)["results"]["seed_check"]
     c, every = category(result, "long, p > 5 GeV"), next(m for m in result["momentum"] if m["name"] == "all")
     checks.that(c["reconstructible"] > 500 and c["reconstructed"] >= 0.88 * c["reconstructible"], f"{text}: {c['reconstructed']} of {c['reconstructible']}, p > 5 GeV")
-    checks.that(result["ghost_rate"] <= 0.08, f"{text}: ghost rate {result['ghost_rate']:.4f}")
+    checks.that(result["ghost_rate"] <= 0.09, f"{text}: ghost rate {result['ghost_rate']:.4f}")
     checks.that(every["width"] < 0.08 and abs(every["median"]) < 0.04 and every["right_charge"] > 0.98,
                 f"{text}, q/p: width {every['width']:.4f}, median {every['median']:.4f}, charge right {every['right_charge']:.4f}")
 

@@ -1,8 +1,6 @@
 /* clones_test.c: seeding.clones: constructed tracks, and random tracks against lists of the tracks of each hit. */
 #include "seed_support.h"
 
-#include <math.h>
-
 enum { EVENTS = 3, TRACKS_MAX = 4096 };
 
 static struct {
@@ -101,20 +99,18 @@ static void a_track_needs_four_hits_not_used_by_better_tracks(void **state) {
   sl_test_free(t);
 }
 
-/* Order: score, then size of the curvature, then index. */
+/* Order: score, then index. */
 static void one_of_several_tracks_with_equal_hits_is_selected(void **state) {
   (void)state;
   static const uint16_t hits[] = {0, 10, 20, 30, 40, 50};
   static const struct {
-    float score[3], c[3];
+    float score[3];
     uint32_t kept;
-  } cases[] = {{{0.3f, 0.2f, 0.25f}, {0, 1e-5f, 0}, 1},
-               {{0, 0, 0}, {-3e-6f, 4e-6f, -2e-6f}, 2},
-               {{0.1f, 0.1f, 0.1f}, {1e-6f, 1e-6f, 1e-6f}, 0}};
+  } cases[] = {{{0.3f, 0.2f, 0.25f}, 1}, {{0.25f, 0.3f, 0.2f}, 2}, {{0.1f, 0.1f, 0.1f}, 0}};
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     memset(&in, 0, sizeof in);
     next_event(0);
-    for (uint32_t i = 0; i < 3; i++) add_track(0, cases[k].score[i], cases[k].c[i], hits, 6);
+    for (uint32_t i = 0; i < 3; i++) add_track(0, cases[k].score[i], 1e-6f * (float)i, hits, 6);
     next_event(1);
     next_event(2);
     struct sl_test *t = clones_new();
@@ -124,10 +120,7 @@ static void one_of_several_tracks_with_equal_hits_is_selected(void **state) {
   }
 }
 
-static int is_better(uint32_t a, uint32_t b) {
-  const float badness_a = 1000.0f * in.score[a] + fabsf(in.c[a]), badness_b = 1000.0f * in.score[b] + fabsf(in.c[b]);
-  return badness_a != badness_b ? badness_a < badness_b : a < b;
-}
+static int is_better(uint32_t a, uint32_t b) { return in.score[a] != in.score[b] ? in.score[a] < in.score[b] : a < b; }
 
 static int has(uint32_t track, uint32_t hit) {
   for (uint32_t k = 0; k < in.hit_count[track]; k++)

@@ -27,6 +27,15 @@ struct confirm_found {
   double y, ty, chi2;
 };
 
+/* z from which the track seems to come in y, for the default focusing. */
+static float confirm_focus(const struct confirm_track *t) {
+  const float x0 = t->a - t->b * 8520.0f;
+  return 1e-4f * (x0 * x0);
+}
+
+/* Largest mean squared residual in y. */
+static double confirm_limit(uint32_t hits) { return hits == 12 ? 1000 : hits == 11 ? 100 : hits == 10 ? 24 : 2; }
+
 static float confirm_x(const struct confirm_track *t, uint32_t layer) {
   return t->a + t->b * t->constants->d[layer] + t->c * t->constants->bend[layer];
 }
@@ -55,12 +64,13 @@ static void confirm_follow(const struct confirm_track *t, uint32_t first, uint32
   f->count = 0;
   for (uint32_t k = 0; k < CONFIRM_LAYERS; k++) {
     const uint32_t layer = confirm_order[k];
-    const float x = confirm_x(t, layer), dxdy = (float)confirm_dxdy(layer), z = t->constants->d[layer] + 8520.0f;
+    const float x = confirm_x(t, layer), dxdy = (float)confirm_dxdy(layer);
+    const float z = t->constants->d[layer] + 8520.0f + confirm_focus(t);
     f->hits[k] = CONFIRM_NONE;
     if (k < first) continue;
     f->hits[k] = (uint16_t)(k == first ? hit : confirm_nearest(t, layer, x - ty * (dxdy * z), 1.0f));
     if (f->hits[k] == CONFIRM_NONE) continue;
-    const float here = (x - t->hit_x[f->hits[k]]) / dxdy / z;
+    const float here = (x - t->hit_x[f->hits[k]]) / dxdy * (1.0f / z);
     ty = f->count++ == 0 ? here : 0.5f * (ty + here);
   }
 }
@@ -82,10 +92,11 @@ static void confirm_fit(const struct confirm_track *t, struct confirm_found *f) 
     if (f->hits[k] != CONFIRM_NONE) f->chi2 += pow(y[k] - f->y - f->ty * d[k], 2);
 }
 
-/* The candidate with the most hits (ties: smaller chi2), if it has ten hits including those in x layers. `is_close`:
- * the chi2 of another candidate is equal except for rounding. */
+/* The candidate with the most hits (ties: smaller chi2), if it has nine hits including those in x layers, and residuals
+ * within the limit. `is_close`: the chi2 of another candidate, or a limit, is equal except for rounding. */
 static struct confirm_found confirm_best(const struct confirm_track *t, uint32_t *is_close) {
   struct confirm_found best = {{0}, 0, 0, 0, 0};
+  int at_limit = 0;
   *is_close = 0;
   for (uint32_t first = 0; first < 2; first++) {
     const uint16_t *zone = t->zone_first + 2 * confirm_order[first] + t->upper;
@@ -93,8 +104,12 @@ static struct confirm_found confirm_best(const struct confirm_track *t, uint32_t
       struct confirm_found f;
       if (confirm_nearest(t, confirm_order[first], t->hit_x[hit], 0) != hit) continue; /* outside */
       confirm_follow(t, first, hit, &f);
-      if (t->x_hits + f.count < 10) continue;
+      if (t->x_hits + f.count < 9) continue;
       confirm_fit(t, &f);
+      const double limit = confirm_limit(t->x_hits + f.count) * (f.count - 2);
+      const int is_at_limit = fabs(f.chi2 - limit) < 1e-3 + 1e-3 * limit;
+      if (f.count >= best.count) at_limit |= is_at_limit;
+      if (f.chi2 > limit) continue;
       if (f.count < best.count) continue;
       const int is_same = memcmp(f.hits, best.hits, sizeof f.hits) == 0;
       const double margin = 1e-3 + 1e-3 * best.chi2;
@@ -103,6 +118,7 @@ static struct confirm_found confirm_best(const struct confirm_track *t, uint32_t
       if (f.count > best.count || is_same || f.chi2 <= best.chi2) best = f;
     }
   }
+  if (at_limit) *is_close = 1;
   return best;
 }
 

@@ -42,6 +42,13 @@ static void xz_fit(struct xz_track *t, const uint32_t *layers, const double *x) 
   for (uint32_t n = 0; n < t->count; n++) t->score += pow(x[n] - seed_x(t->a, t->b, t->c, layers[n]), 2);
 }
 
+/* Part of the score for the difference between the curvature and that of the momentum, by LHCb's calibration. */
+static double xz_curvature_score(const struct xz_track *t) {
+  const double x0 = t->a - 8520 * t->b, inverse_p = 1.6322e-7 * fabs(x0) - 5.0217e-12 * x0 * x0;
+  const double off = (t->c + (x0 < 0 ? -0.0249 : 0.0249) * inverse_p) / 2.5e-6;
+  return off * off / (1 + off * off);
+}
+
 /* Adds a track with these hits, one per layer or UINT32_MAX, if there are five or six. */
 static void xz_add(struct xz_reference *r, uint32_t half, uint32_t of_case, const uint32_t *by_layer) {
   struct xz_track *t = &r->tracks[r->count];
@@ -58,7 +65,7 @@ static void xz_add(struct xz_reference *r, uint32_t half, uint32_t of_case, cons
   if (t->count < 5) return;
   xz_fit(t, layers, hit_x);
   t->kind = half | of_case << 1;
-  t->score = t->score * (t->count == 5 ? 10 : 1) + (of_case ? 0.01 : 0);
+  t->score = t->score * (t->count == 5 ? 10 : 1) + (of_case ? 0.01 : 0) + xz_curvature_score(t);
   r->count++;
 }
 

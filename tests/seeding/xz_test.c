@@ -186,6 +186,31 @@ static uint32_t tracks_with(double off_1, double off_2, double off_3, float *sco
   return count;
 }
 
+/* Score of a track of case 0 with these parameters, which is alone. */
+static double score_of(double x0, double b, double curvature) {
+  memset(&c, 0, sizeof c);
+  for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++)
+    case_add_hit(&c, 0, x_zone(i, 1), (float)seed_x(x0 + 8520 * b, b, curvature, i));
+  struct sl_test *t = seed_new();
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(count_of(t, 0), 2);
+  assert_int_equal(bytes(t, "kind")[0], 1);
+  const double score = floats(t, "score")[0];
+  sl_test_free(t);
+  return score;
+}
+
+/* LHCb's calibration: c = 0.0249 / p towards x = 0, 1/p = 1.6322e-7 |x| - 5.0217e-12 x^2. */
+static void the_curvature_that_the_momentum_implies_has_the_best_score(void **state) {
+  (void)state;
+  for (int sign = -1; sign <= 1; sign += 2) {
+    const double expected = -sign * 0.0249 * (1.6322e-7 * 500 - 5.0217e-12 * 500 * 500);
+    assert_near(score_of(sign * 500, 0.1, expected), 0, 0.01);
+    assert_near(score_of(sign * 500, 0.1, expected + 1e-6), 0.16 / 1.16, 0.02);
+    assert_near(score_of(sign * 500, 0.1, expected - 1e-6), 0.16 / 1.16, 0.02);
+  }
+}
+
 static void two_hits_beyond_the_triplet_are_required(void **state) {
   (void)state;
   float score = 0, alone;
@@ -375,6 +400,7 @@ int main(void) {
       BOTH(a_track_is_found_in_each_case),
       BOTH(the_middle_hit_is_in_the_window_of_the_momentum),
       BOTH(the_last_hit_is_in_the_window_of_the_minimum_momentum),
+      BOTH(the_curvature_that_the_momentum_implies_has_the_best_score),
       BOTH(two_hits_beyond_the_triplet_are_required),
       BOTH(tracks_equal_those_of_all_triplets),
       BOTH(close_middle_hits_give_the_tracks_of_all_triplets),

@@ -16,7 +16,8 @@ enum {
   SEED_TOLERANCE,                /* mm: for hits in addition to the first three */
   SEED_INVERSE_P,                /* coefficients of 1/p for powers 1 and 2 of x at z = 0 */
   SEED_QOP = SEED_INVERSE_P + 2, /* coefficients of the momentum of a seed for 1, tx^2, ty^2 and x^2 */
-  SEED_CONSTANTS = SEED_QOP + 4
+  SEED_CURVATURE = SEED_QOP + 4, /* expected curvature, towards x = 0, for powers 1 and 2 of |x| at z = 0 */
+  SEED_CONSTANTS = SEED_CURVATURE + 2
 };
 
 /* Indices of the numbers of a case, in mm and MeV. f, m and l: first, middle and last layer; d = z - z_reference. */
@@ -39,7 +40,7 @@ enum {
   F(d, f32, ARRAY, "mm", "distance of the layer in z from the reference plane") \
   F(bend, f32, ARRAY, "mm2", "d^2 (1 + d_ratio d) of the layer")                \
   F(cases, f32, ARRAY, "", "numbers of the two search cases: 2 x 45")           \
-  F(constants, f32, ARRAY, "", "coefficients of the formulas, 10 values")
+  F(constants, f32, ARRAY, "", "coefficients of the formulas, 12 values")
 SL_COLLECTION(seeding_constants, SEEDING_CONSTANTS_FIELDS, "constants of the search for seeds in the fibre tracker");
 
 /* Tracks of hits in x layers of the lower or the upper half: x = a + b d + c d^2 (1 + d_ratio d), d = z - 8520 mm. They
@@ -52,7 +53,7 @@ SL_COLLECTION(seeding_constants, SEEDING_CONSTANTS_FIELDS, "constants of the sea
   F(a, f32, PER_ITEM, "mm", "x at 8520 mm")                                               \
   F(b, f32, PER_ITEM, "", "slope dx/dz at z = 8520 mm")                                   \
   F(c, f32, PER_ITEM, "1/mm", "curvature")                                                \
-  F(score, f32, PER_ITEM, "mm2", "sum of squared residuals of the hits, with penalties")
+  F(score, f32, PER_ITEM, "mm2", "sum of squared residuals of the hits, with penalties; smaller is better")
 SL_COLLECTION(seed_xz_tracks, SEED_XZ_TRACKS_FIELDS, "tracks in x layers of the fibre tracker");
 
 /* Stereo hits of tracks in x layers, and the line y = y0 + ty d through them. Hits are sorted by layer. */
