@@ -1,11 +1,14 @@
-/* forward.quality_filter: selects the best candidate of each track if it is good enough (README.md, "Candidates").
+/* forward.quality_filter: selects the best candidate of each track if it is good enough, and resolves tracks that share
+ * hits (README.md, "Candidates").
  *   1. List the candidates of an event that have enough hits, in any order.
  *   2. Fit a straight line in y through the stereo hits; compare its slope with the track's, and compute Q.
  *   3. Select the candidate with the smallest Q; ties: the first one.
- * Parallelism: one block per event, one thread per listed candidate, then one thread per track.
- * Determinism: the best candidate is the minimum of a key (Q, index), independent of the order of threads.
- * Cost: reads 1 byte per candidate, 44 more per listed candidate and 10 per hit; writes 8 per listed candidate and 57
- * per track.
+ *   4. Find the smallest Q on each hit; drop tracks with too many hits on which another track is much better.
+ * Parallelism: one block per event, one thread per listed candidate, then one thread per track; the table of hits is in
+ * shared memory if the event fits.
+ * Determinism: the best candidate is the minimum of a key (Q, index), and the best of a hit the minimum of Q,
+ * independent of the order of threads. Cost: reads 1 byte per candidate, 48 more per listed candidate and 10 per hit;
+ * writes 8 per listed candidate and 57 per track.
  */
 #include "forward_math.h"
 
@@ -14,30 +17,39 @@
 enum {
   QUALITY_LIST = 1024,  /* candidates per list */
   COUNTS_AT_A_TIME = 8, /* hit counts that a thread loads at once */
-  LINE_NUMBERS = 2      /* numbers per line: y and slope */
+  LINE_NUMBERS = 2,     /* numbers per line: y and slope */
+  HITS_MAX = 7168       /* hits of an event in shared memory */
 };
 
 /* A line in y takes two degrees of freedom. Each hit count from nine on has its own factor. */
 enum { LINE_HITS = 2, FIRST_FACTOR = 9, FACTORS = 4 };
 
 #define SL_ARGS quality_filter_args
-#define QUALITY_FILTER(M)                                                                                    \
-  M(IN, inputs, forward_inputs, "offsets ty", "tracks at the end of the UT")                                 \
-  M(IN, hits, scifi_hits, "offsets id x z", "hits of the fibre tracker")                                     \
-  M(IN, candidates, forward_candidates, "", "candidates of the tracks")                                      \
-  M(IN, forward, forward_constants, "dxdy constants", "slope of the fibres, and constants")                  \
-  M(OUT, best, forward_best_candidates, "best candidate of each track", SL_SHARES_OFFSETS(inputs))           \
-  M(U32, min_hits, 9, 9, 12, "", "least number of hits of a candidate")                                      \
-  M(U32, min_hits_any_slope, 11, 9, 13, "", "number of hits from which on any slope in y is accepted")       \
-  M(F32, max_slope_difference, 0.02, 0.0, 10.0, "",                                                          \
-    "largest difference of dy/dz to the track at the end of the UT, for candidates with fewer hits than "    \
-    "`min_hits_any_slope`")                                                                                  \
-  M(F32, y_chi2_scale, 800.0, 1e-3, 1e9, "mm2", "scale of the mean squared residual in y")                   \
-  M(F32_ARRAY, factors, FACTORS, "[5, 1, 0.8, 0.5]", 0.0, 1e6, "", "factors of Q for 9, 10, 11 and 12 hits") \
-  M(F32, max_quality, 0.5, 0.0, 1e9, "", "upper limit of Q")                                                 \
-  M(SCRATCH, keys, u64, "Q and index of a track's best candidate so far", SL_ONE(SL_ITEMS_TERM(inputs)))     \
-  M(SCRATCH, lines, f32, "y and slope of a candidate with enough hits",                                      \
-    SL_ONE(SL_ITEMS_SCALED(candidates, LINE_NUMBERS, 1, 0)))
+#define QUALITY_FILTER(M)                                                                                         \
+  M(IN, inputs, forward_inputs, "offsets tx ty", "tracks at the end of the UT")                                   \
+  M(IN, hits, scifi_hits, "offsets id x z", "hits of the fibre tracker")                                          \
+  M(IN, candidates, forward_candidates, "", "candidates of the tracks")                                           \
+  M(IN, forward, forward_constants, "dxdy constants", "slope of the fibres, and constants")                       \
+  M(OUT, best, forward_best_candidates, "best candidate of each track", SL_SHARES_OFFSETS(inputs))                \
+  M(U32, min_hits, 9, 9, 12, "", "least number of hits of a candidate")                                           \
+  M(U32, min_hits_any_slope, 11, 9, 13, "", "number of hits from which on any slope in y is accepted")            \
+  M(F32, max_slope_difference, 0.02, 0.0, 10.0, "",                                                               \
+    "largest difference of dy/dz to the track at the end of the UT, for candidates with fewer hits than "         \
+    "`min_hits_any_slope`")                                                                                       \
+  M(F32, x_chi2_scale, 0.02, 1e-9, 1e9, "", "scale of the mean chi2 of the added hits, in units of its limits")   \
+  M(F32, y_chi2_scale, 1.0, 1e-3, 1e9, "mm2", "scale of the mean squared residual in y")                          \
+  M(F32, slope_error, 1e-3, 1e-9, 10.0, "", "scale of the difference of dy/dz to the track at the end of the UT") \
+  M(F32, slope_error_per_bend, 0.02, 0.0, 10.0, "", "addition to it, per change of dx/dz in the magnet")          \
+  M(F32_ARRAY, factors, FACTORS, "[40, 8, 2.5, 1]", 0.0, 1e6, "", "factors of Q for 9, 10, 11 and 12 hits")       \
+  M(BOOL, is_sum, 0, "Q is the sum of LHCb's trigger, in which dy/dz has no weight")                              \
+  M(F32, max_quality, 1500.0, 0.0, 1e9, "", "upper limit of Q")                                                   \
+  M(U32, max_shared_hits, 3, 0, 12, "", "largest number of hits of a track on which another one is much better")  \
+  M(F32, shared_ratio, 3.0, 1.0, 1e9, "", "a track is much better if its Q is smaller by more than this factor")  \
+  M(SCRATCH, keys, u64, "Q and index of a track's best candidate so far", SL_ONE(SL_ITEMS_TERM(inputs)))          \
+  M(SCRATCH, lines, f32, "y and slope of a candidate with enough hits",                                           \
+    SL_ONE(SL_ITEMS_SCALED(candidates, LINE_NUMBERS, 1, 0)))                                                      \
+  M(SCRATCH, best_of_hits, u32, "smallest Q on a hit, for events that exceed shared memory",                      \
+    SL_ONE(SL_ITEMS_TERM(hits)))
 SL_ARGUMENTS(quality_filter, QUALITY_FILTER);
 
 static const uint64_t no_key = UINT64_MAX;
@@ -122,20 +134,25 @@ static SL_DEVICE struct y_line fit_y(const struct quality_filter_args *a, uint32
   return line;
 }
 
-/* Q of a candidate, or max_quality if it fails a requirement. */
+/* Q of a candidate, or max_quality if it fails a requirement. `change`: change of dx/dz in the magnet. */
 static SL_DEVICE float quality_of(const struct quality_filter_args *a, const struct y_line *line, uint32_t candidate,
-                                  float ty) {
+                                  float ty, float change) {
   const uint32_t hits = a->candidates.hit_count[candidate];
-  const uint32_t is_straight = sl_abs_f32(line->ty - ty) < a->max_slope_difference;
+  const float off = line->ty - ty;
+  const uint32_t is_straight = sl_abs_f32(off) < a->max_slope_difference;
   if (!line->has_all_stations || !(hits >= a->min_hits_any_slope || is_straight)) return a->max_quality;
-  const float x_quality = a->candidates.quality[candidate] / (float)(hits - 3);
-  return a->factors[hits - FIRST_FACTOR] * (x_quality + line->chi2 / a->y_chi2_scale);
+  const float factor = a->factors[hits - FIRST_FACTOR], of_y = line->chi2 / a->y_chi2_scale;
+  const float of_x = a->candidates.quality[candidate] / (float)(hits - 3);
+  if (a->is_sum) return factor * (of_x + of_y);
+  const float slope = off / (a->slope_error + a->slope_error_per_bend * sl_abs_f32(change));
+  return factor * (1.0f + of_x / a->x_chi2_scale) * sqrtf((1.0f + of_y) * sqrtf(1.0f + slope * slope));
 }
 
 static SL_DEVICE void evaluate(const struct quality_filter_args *a, uint32_t event, uint32_t candidate) {
   const uint32_t item = a->inputs.offsets[event] + a->candidates.track[candidate];
   const struct y_line line = fit_y(a, event, candidate);
-  const float quality = quality_of(a, &line, candidate, a->inputs.ty[item]);
+  const float change = a->candidates.b[candidate] - a->inputs.tx[item];
+  const float quality = quality_of(a, &line, candidate, a->inputs.ty[item], change);
   if (!(quality < a->max_quality)) return;
   a->lines[LINE_NUMBERS * (size_t)candidate] = line.y;
   a->lines[LINE_NUMBERS * (size_t)candidate + 1] = line.ty;
@@ -201,25 +218,77 @@ static SL_DEVICE void write_best(const struct quality_filter_args *a, uint32_t e
   b->quality[item] = sl_f32_from_bits((uint32_t)(key >> 32));
 }
 
+/* Smallest Q of the tracks on each hit of the event, as bits, which sort like the number. All threads of the block must
+ * call it. */
+static SL_DEVICE void find_best_of_hits(const struct quality_filter_args *a, uint32_t event, uint32_t *best) {
+  const uint32_t hits = a->hits.offsets[event + 1] - a->hits.offsets[event];
+  for (uint32_t h = threadIdx.x; h < hits; h += blockDim.x) best[h] = UINT32_MAX;
+  __syncthreads();
+  for (uint32_t i = a->inputs.offsets[event] + threadIdx.x; i < a->inputs.offsets[event + 1]; i += blockDim.x) {
+    const uint64_t key = a->keys[i];
+    if (key == no_key) continue;
+    const uint32_t candidate = a->candidates.offsets[event] + (uint32_t)key;
+    const struct twelve_hits own = hits_of(a->candidates.hits, candidate);
+    const uint32_t count = a->candidates.hit_count[candidate];
+    SL_UNROLL for (uint32_t k = 0; k < SCIFI_TRACK_HITS_MAX; k++) if (k < count)
+        atomicMin(&best[own.of[k]], (uint32_t)(key >> 32));
+  }
+  __syncthreads();
+}
+
+/* 1 if another track is much better on too many hits of a track. */
+static SL_DEVICE uint32_t is_surpassed(const struct quality_filter_args *a, uint32_t event, uint64_t key,
+                                       const uint32_t *best) {
+  const uint32_t candidate = a->candidates.offsets[event] + (uint32_t)key;
+  const struct twelve_hits own = hits_of(a->candidates.hits, candidate);
+  const uint32_t count = a->candidates.hit_count[candidate];
+  const float quality = sl_f32_from_bits((uint32_t)(key >> 32));
+  uint32_t lost = 0;
+  SL_UNROLL for (uint32_t k = 0; k < SCIFI_TRACK_HITS_MAX; k++) lost +=
+      k < count && sl_f32_from_bits(best[own.of[k]]) * a->shared_ratio < quality ? 1u : 0u;
+  return lost > a->max_shared_hits;
+}
+
+/* Writes the best candidates of an event's tracks that are not surpassed. `best`: one word per hit. */
+static SL_DEVICE void write_event(const struct quality_filter_args *a, uint32_t event, uint32_t *best) {
+  const uint32_t begin = a->inputs.offsets[event], end = a->inputs.offsets[event + 1];
+  const uint32_t are_shared = a->max_shared_hits < SCIFI_TRACK_HITS_MAX;
+  if (are_shared) find_best_of_hits(a, event, best);
+  for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
+    const uint64_t key = a->keys[i];
+    if (key == no_key || (are_shared && is_surpassed(a, event, key, best)))
+      write_none(a, i);
+    else
+      write_best(a, event, i, key);
+  }
+}
+
 SL_KERNEL_REGISTERS(quality_filter_choose, struct quality_filter_args, 80) {
   __shared__ struct quality_list list;
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t begin = a.inputs.offsets[event], end = a.inputs.offsets[event + 1];
-    for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) a.keys[i] = no_key;
+    for (uint32_t i = a.inputs.offsets[event] + threadIdx.x; i < a.inputs.offsets[event + 1]; i += blockDim.x)
+      a.keys[i] = no_key;
     __syncthreads();
     evaluate_all(&a, event, &list);
-    for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
-      const uint64_t key = a.keys[i];
-      if (key == no_key)
-        write_none(&a, i);
-      else
-        write_best(&a, event, i, key);
-    }
+  }
+}
+
+/* A kernel of its own: while candidates are evaluated, the table would displace hits in the cache. */
+SL_KERNEL(quality_filter_write, struct quality_filter_args) {
+  __shared__ uint32_t best[HITS_MAX];
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.hits.offsets[event], is_small = a.hits.offsets[event + 1] - first <= HITS_MAX;
+    if (is_small)
+      write_event(&a, event, best);
+    else
+      write_event(&a, event, a.best_of_hits + first);
+    __syncthreads(); /* the table is free */
   }
 }
 
 static int run(const struct sl_launch *l, const struct quality_filter_args *a) {
-  return SL_LAUNCH(l, quality_filter_choose, SL_PER_EVENT, *a);
+  const int error = SL_LAUNCH(l, quality_filter_choose, SL_PER_EVENT, *a);
+  return error ? error : SL_LAUNCH(l, quality_filter_write, SL_PER_EVENT, *a);
 }
 
 SL_ALGORITHM(quality_filter, "selects the best SciFi track candidate of each track", 128, run);

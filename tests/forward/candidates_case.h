@@ -6,7 +6,7 @@
 
 #include "forward_support.h"
 
-enum { CASE_EVENTS_MAX = 8, CASE_TRACKS_MAX = 256, CASE_HITS_MAX = 4096 };
+enum { CASE_EVENTS_MAX = 8, CASE_TRACKS_MAX = 256, CASE_HITS_MAX = 10240 };
 
 /* A slice. Zeroed: without events. */
 struct candidates_case {
