@@ -32,13 +32,11 @@ MINIMUM_BIAS, SIGNAL, SIX, LHCB_SIX = "minimum_bias", "Bs_phiphi", "six", "six_a
 OUTPUTS = {"muon_hits": ("n_muon_hits", "muon hits"), "muon_stubs": ("n_muon_stubs", "muon stubs"),
            "calo_clusters": ("n_ecal_clusters", "ECAL clusters"), "dihadron": ("n_sv_dihadron", "pairs of tracks"),
            "dilepton": ("n_sv_dilepton", "pairs of leptons"), "v0": ("n_sv_v0", "V0s")}
-# Sequences with a record for the six events: name of the record, and the settings that are closest to it.
-FORWARD = ("scifi_hits.version_5_as_4=true", "ut_search.max_pairs=6", "forward_windows.max_hits=32", "forward_triplets.max_triplets=12",
-           "forward_candidates.max_chi2_x=2")
-MATCHING = ("scifi_hits.version_5_as_4=true", "seed_stereo.max_distance=2", "seed_stereo.stereo_slope=0.086", "seed_stereo.min_y=-2",
-            "matches.y_scale=1.02", "matching_constants.network=none")
+# Sequences with a record for the six events: name of the record, and the arguments with which the run is closest to it.
+FORWARD = ("--with", ROOT / "graphs/variants/lhcb_forward.yaml")
+MATCHING = ("--with", ROOT / "graphs/variants/lhcb_matching.yaml")
 RECORDED = {"default": ("hlt1_pp_default", FORWARD), "matching_no_ut": ("hlt1_pp_matching", MATCHING),
-            "forward_then_matching": ("hlt1_pp_forward_then_matching_no_gec", (*FORWARD, *MATCHING, "ut_matches.min_hits=0"))}
+            "forward_then_matching": ("hlt1_pp_forward_then_matching_no_gec", (*FORWARD, *MATCHING, "--set", "ut_matches.min_hits=0"))}
 CHANNEL = (1 << 20) - 1  # of an id in the SciFi
 NOTHING = (0, 0)  # found, of: where there is no such figure
 
@@ -68,7 +66,7 @@ def runs_of(options, sequence):
         outputs.write_text(f"sluice: 1\noutputs: [{', '.join(OUTPUTS)}]\n")
         runs[SIX] = ("-i", options.data / "lhcb/minbias.mdf", "--set", f"geometry={options.data}/lhcb/geometry", "--with", outputs)
         if sequence in RECORDED:
-            runs[LHCB_SIX] = (*runs[SIX], *(word for setting in RECORDED[sequence][1] for word in ("--set", setting)))
+            runs[LHCB_SIX] = (*runs[SIX], *RECORDED[sequence][1])
     return runs
 
 

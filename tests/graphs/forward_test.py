@@ -11,10 +11,12 @@ from common import DATA, GEOMETRY, ROOT, SIX, Checks, by_event, call, category, 
 
 need_data()
 checks = Checks()
-# With the UT, LHCb's trigger tries fewer pairs in the UT, fewer hits after the magnet with a looser chi2, and decodes banks of
-# version 5 as version 4.
-LHCB_CUTS = tuple(f"--set={name}" for name in ("ut_search.max_pairs=6", "forward_windows.max_hits=32", "forward_triplets.max_triplets=12", "forward_candidates.max_chi2_x=2"))
-LHCB = (*LHCB_CUTS, "--set=scifi_hits.version_5_as_4=true")
+# The settings of LHCb's trigger, with its decoding of banks of version 5 as version 4 and without.
+LHCB = ("--with", ROOT / "graphs/variants/lhcb_forward.yaml")
+LHCB_CUTS = (*LHCB, "--set=scifi_hits.version_5_as_4=false")
+# Without the UT: LHCb's quality of candidates.
+LHCB_QUALITY = tuple(f"--set=forward_best.{text}" for text in ("is_sum=true", "factors=[5, 1, 0.8, 0.5]", "y_chi2_scale=800", "max_quality=0.5",
+                                                                "max_shared_hits=12"))
 CHANNEL = (1 << 20) - 1
 
 
@@ -40,12 +42,12 @@ EXPECTED = {
     "forward_no_ut.yaml": [((16, 1, 15, 15), (17, 2, 15, 15)), ((1, 0, 1, 1), (1, 0, 1, 1)), ((8, 0, 8, 8), (8, 0, 8, 8)),
                            ((14, 2, 11, 11), (12, 0, 11, 11)), ((13, 0, 13, 13), (13, 0, 13, 13)), ((2, 0, 2, 2), (2, 0, 2, 2))]}
 for graph, expected in EXPECTED.items():
-    for event, (found, (ours, other)) in enumerate(zip(by_event(graph, figures, *(LHCB_CUTS if graph == "forward.yaml" else ())), expected)):
+    for event, (found, (ours, other)) in enumerate(zip(by_event(graph, figures, *(LHCB_CUTS if graph == "forward.yaml" else LHCB_QUALITY)), expected)):
         expect(graph, event, found, ours, other)
 
 # With the default settings.
 CATEGORIES = ("long", "long, p > 5 GeV", "long, p > 3 GeV, pt > 0.5 GeV", "long, p > 5 GeV, pt > 1 GeV", "long electrons")
-for graph, tracks, ghosts, reconstructed in (("forward.yaml", 199, 13, (175, 148, 106, 38, 7)), ("forward_no_ut.yaml", 54, 3, (50, 50, 50, 38, 1))):
+for graph, tracks, ghosts, reconstructed in (("forward.yaml", 201, 12, (178, 149, 106, 38, 7)), ("forward_no_ut.yaml", 52, 1, (50, 50, 50, 38, 1))):
     six = run(graph, SIX)["results"]["long_check"]
     checks.that((six["tracks"], six["ghosts"]) == (tracks, ghosts), f"{graph}: tracks and ghosts {six['tracks']}, {six['ghosts']}")
     checks.that(six["hits_in_truth"] >= 0.998 * six["hits"], f"{graph}: {six['hits_in_truth']} of {six['hits']} SciFi hits are true")
@@ -135,6 +137,13 @@ def check_simulated(text, graph, name, least, most_ghosts, *arguments):
     checks.that(every["width"] < 0.009 and abs(every["median"]) < 0.002 and every["right_charge"] > 0.999,
                 f"{text}, q/p: width {every['width']:.4f}, median {every['median']:.4f}, charge right {every['right_charge']:.4f}")
 
+
+# Five times as many collisions as in average events.
+default, dense = (run_simulated("forward.yaml", "-n", 30, "--set", "raw.mu=26.5", *variant)["results"]["long_check"]
+                  for variant in ((), ("--with", ROOT / "graphs/variants/dense.yaml")))
+found, kept = (category(result, "long, p > 3 GeV, pt > 0.5 GeV")["reconstructed"] for result in (default, dense))
+checks.that(default["ghost_rate"] > 0.4 and dense["ghost_rate"] < 0.2, f"dense events: ghost rates {default['ghost_rate']:.3f}, {dense['ghost_rate']:.3f}")
+checks.that(kept > 0.85 * found, f"dense events: {kept} instead of {found} particles of p > 3 GeV, pt > 0.5 GeV")
 
 UP = ("--set", "raw.polarity=up", "--set", "magnet.polarity=up")
 for version in range(4, 9):
