@@ -48,10 +48,10 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(plain.read_bytes() == with_photons.read_bytes(), "a file of events does not change if photons are read")
 
 # Electrons among long tracks.
-result = run_simulated("calo.yaml", "-n", 200)["results"]["electron_check"]
+result = run_simulated("calo.yaml", "-n", 600)["results"]["electron_check"]
 electrons, hadrons = calls(result, "electrons"), calls(result, "hadrons")
-checks.that(electrons[1] > 80 and electrons[0] > 0.75 * electrons[1], f"{electrons[0]} of {electrons[1]} electrons are found")
-checks.that(hadrons[1] > 3000 and hadrons[0] < 0.05 * hadrons[1], f"{hadrons[0]} of {hadrons[1]} hadrons are identified as electrons")
+checks.that(electrons[1] > 240 and electrons[0] > 0.75 * electrons[1], f"{electrons[0]} of {electrons[1]} electrons are found")
+checks.that(hadrons[1] > 9000 and hadrons[0] < 0.05 * hadrons[1], f"{hadrons[0]} of {hadrons[1]} hadrons are identified as electrons")
 without, photons = result["momentum"], result["momentum_with_photons"]
 checks.that(abs(photons["median"]) < abs(without["median"]) and photons["width"] < without["width"],
             f"momenta of electrons: median {without['median']:.3f}, {photons['median']:.3f} with bremsstrahlung; width {without['width']:.3f}, {photons['width']:.3f}")
@@ -59,7 +59,7 @@ checks.that(abs(photons["median"]) < abs(without["median"]) and photons["width"]
 need_data()
 six = run("calo.yaml", SIX)
 result = six["results"]["electron_check"]
-checks.that(six["error_events"] == 0 and result["tracks"] == 199, f"six events: {result['tracks']} tracks")
-checks.that((calls(result, "electrons"), calls(result, "hadrons"), calls(result, "ghosts")) == ((5, 7), (4, 161), (3, 12)),
+checks.that(six["error_events"] == 0 and result["tracks"] == 201, f"six events: {result['tracks']} tracks")
+checks.that((calls(result, "electrons"), calls(result, "hadrons"), calls(result, "ghosts")) == ((5, 7), (4, 164), (3, 11)),
             f"six events: electrons {calls(result, 'electrons')}, hadrons {calls(result, 'hadrons')}, ghosts {calls(result, 'ghosts')}")
 checks.end()

@@ -114,8 +114,8 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(done.returncode == 0 and "VELO tracks per event" in done.stdout,
                 f"the script prints a table {done.stderr}")
     if has_matplotlib:
-        checks.that(plot.exists() and plot.read_text().count("<g id=\"axes_") == -(-len(simulated) // 4) * 4,
-                    "the script draws each histogram")
+        checks.that(plot.exists() and plot.read_text().count("<g id=\"axes_") == -(-len(simulated) // 4) * 4 + 2,
+                    "the script draws each histogram, the ratios and the rates")
     else:
         print("skipped: the plot needs python3-matplotlib")
 checks.end()

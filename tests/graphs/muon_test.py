@@ -5,8 +5,8 @@ from common import ROOT, SIX, Checks, call, need_data, run, run_simulated
 
 checks = Checks()
 # Digests of 40 events: tiles, hits, flags, stubs.
-GOLDEN = {2: ['09cf6342f3274b67', '07aadd850c4d6d2b', '0226545433202a6a', '199f97cc408e1fe2'],
-          3: ['080f56a9fce182f3', '1e4bc7b0716cb357', '05c4f6b37685340e', '0e53d86b38e2e7a8']}
+GOLDEN = {2: ['128e8df0efe85c0b', '084ddbe2cd0ed96b', '19c713d89962988a', '01f8399dff8de64f'],
+          3: ['1ecc83e2cf6a6b97', '0002d9bf94f43d8b', '1b26f3a21224ecf5', '173eaf83bd7dfd14']}
 VERSIONS = {2: (), 3: ("--set", "raw.muon_version=3", "--set", "muon_geometry.format=3")}
 
 

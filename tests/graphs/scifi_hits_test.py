@@ -4,7 +4,7 @@ from common import SIX, Checks, call, need_data, run, run_simulated
 
 checks = Checks()
 VERSIONS = (4, 5, 6, 7, 8)
-GOLDEN = {4: "12082b3fd4590aea", 5: "17d9c248b85ea089", 6: "06e5c6b659c910d2", 7: "06e5c6b659c910d2", 8: "06e5c6b659c910d2"}
+GOLDEN = {4: "1a59d124bfb183b3", 5: "1be6a97ff3b10983", 6: "1b701a27183c2f58", 7: "1b701a27183c2f58", 8: "1b701a27183c2f58"}
 
 
 def check_of(result):
