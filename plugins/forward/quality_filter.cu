@@ -4,11 +4,11 @@
  *   2. Fit a straight line in y through the stereo hits; compare its slope with the track's, and compute Q.
  *   3. Select the candidate with the smallest Q; ties: the first one.
  *   4. Find the smallest Q on each hit; drop tracks with too many hits on which another track is much better.
- * Parallelism: one block per event, one thread per listed candidate, then one thread per track; the table of hits is in
- * shared memory if the event fits.
- * Determinism: the best candidate is the minimum of a key (Q, index), and the best of a hit the minimum of Q,
- * independent of the order of threads. Cost: reads 1 byte per candidate, 48 more per listed candidate and 10 per hit;
- * writes 8 per listed candidate and 57 per track.
+ * Parallelism: one block per event, one thread per listed candidate, then one thread per track.
+ * Determinism: the best candidate is the minimum of a key (Q, index), and the best of a hit the minimum of Q; neither
+ * depends on the order of threads.
+ * Cost: reads 1 byte per candidate, 48 more per listed candidate and 10 per hit; writes 8 per listed candidate and 57
+ * per track.
  */
 #include "forward_math.h"
 
@@ -41,7 +41,7 @@ enum { LINE_HITS = 2, FIRST_FACTOR = 9, FACTORS = 4 };
   M(F32, slope_error, 1e-3, 1e-9, 10.0, "", "scale of the difference of dy/dz to the track at the end of the UT") \
   M(F32, slope_error_per_bend, 0.02, 0.0, 10.0, "", "addition to it, per change of dx/dz in the magnet")          \
   M(F32_ARRAY, factors, FACTORS, "[40, 8, 2.5, 1]", 0.0, 1e6, "", "factors of Q for 9, 10, 11 and 12 hits")       \
-  M(BOOL, is_sum, 0, "Q is the sum of LHCb's trigger, in which dy/dz has no weight")                              \
+  M(BOOL, is_sum, 0, "Q is the sum of LHCb's trigger, without `x_chi2_scale` and slopes")                         \
   M(F32, max_quality, 1500.0, 0.0, 1e9, "", "upper limit of Q")                                                   \
   M(U32, max_shared_hits, 3, 0, 12, "", "largest number of hits of a track on which another one is much better")  \
   M(F32, shared_ratio, 3.0, 1.0, 1e9, "", "a track is much better if its Q is smaller by more than this factor")  \
