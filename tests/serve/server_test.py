@@ -127,7 +127,7 @@ def alarms():
     for number in range(8):
         Path(".new").write_bytes(data)
         os.rename(".new", f"in/b{number}.mdf")
-    status = run.wait_for(lambda s: any(a["id"] == "errors" and a["active"] for a in s["alarms"]))
+    status = run.wait_for(lambda s: any(a["id"] == "errors" and a["active"] for a in s["alarms"]) and s["errors"][0]["count"] == 8)
     check(status and status["errors"][0]["count"] == 8 and status["errors"][0]["first"]["file"].endswith("b0.mdf"), "so does the alarm about errors")
     check(not [a for a in status["alarms"] if a["id"] == "silent" and a["acknowledged"] and not a["active"]], "an acknowledged alarm that is over is gone")
     check(any("bank" in line["text"] or line["severity"] == "warning" for line in status["log"]), "the log is shown")
