@@ -60,13 +60,22 @@ static uint64_t bytes_to_poison(const struct sl_setup *s, const struct sl_input 
   return bytes < field->bytes ? bytes : field->bytes;
 }
 
+/* Small values get bytes that vary: those of a bank, say its version, may be any, in all banks of an event. */
+static void poison_field(const struct sl_setup *s, const struct sl_storage *field, unsigned char *at, uint64_t bytes) {
+  const struct sl_node *source = &s->graph->nodes[s->graph->source];
+  const struct sl_field *f = &source->algorithm->members[field->member].collection->fields[field->field];
+  memset(at, SL_POISON, bytes);
+  if (f->shape == SL_SHAPE_CODE_BYTES || sl_type_bytes(f->type) >= sizeof(uint32_t)) return;
+  for (uint64_t i = 0; i < bytes; i++) at[i] = sl_raw_poison(SL_POISON, i);
+}
+
 static void poison_input(const struct sl_setup *s, struct sl_input *input) {
   uint64_t end = 0;
   uint32_t i = 0;
   permit_input(s, input);
   for (const struct sl_storage *field; (field = next_field(s->layout, &i)); end = field->offset + field->bytes) {
     fill_gap(input->block, end, field->offset);
-    memset(input->block + field->offset, SL_POISON, bytes_to_poison(s, input, field));
+    poison_field(s, field, input->block + field->offset, bytes_to_poison(s, input, field));
   }
   input->is_poisoned = 1;
   fill_gap(input->block, end, s->layout->input_bytes);
@@ -111,7 +120,7 @@ static int check_input(const struct sl_setup *s, const struct sl_input *input, c
   uint8_t *is_listed = malloc(fill->event_count + 1u);
   uint64_t *is_failed = calloc(fill->event_count + 1u, sizeof *is_failed);
   int status = is_listed && is_failed ? SL_OK : SL_ENOMEM;
-  const struct sl_validity v = {a, input->source_args, fill->event_count, SL_POISON, is_listed, is_failed};
+  const struct sl_validity v = {a, input->source_args, fill->event_count, SL_POISON, is_listed, is_failed, 1};
   if (status == SL_OK) memset(is_listed, 1, fill->event_count);
   for (uint32_t e = 0; status == SL_OK && e < fill->event_count; e++) is_failed[e] = fill->events[e].error;
   for (uint32_t m = 0; status == SL_OK && m < a->member_count; m++)
@@ -263,8 +272,8 @@ static int check_node(const struct sl_slot *slot, const struct sl_slice *slice, 
   g->has_overflowed |= has_overflowed(slot, n);
   if (g->has_overflowed) return SL_OK;
   find_listed(slot, n);
-  const struct sl_validity v = {node->algorithm, slice->args[n], slot->event_count,
-                                SL_POISON,       g->is_listed,   slot->errors};
+  const struct sl_validity v = {
+      node->algorithm, slice->args[n], slot->event_count, SL_POISON, g->is_listed, slot->errors, 0};
   for (uint32_t m = 0; m < node->algorithm->member_count; m++)
     if (node->algorithm->members[m].kind == SL_MEMBER_OUT && !sl_output_is_valid(&v, m, text, sizeof text))
       return report(s, node, text);

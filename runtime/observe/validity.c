@@ -112,6 +112,12 @@ static int is_poison(const void *values, uint64_t begin, uint64_t bytes, int poi
   return bytes > 0;
 }
 
+static int is_raw_poison(const void *values, uint64_t begin, uint64_t end, int poison) {
+  for (uint64_t i = begin; i < end; i++)
+    if (((const unsigned char *)values)[i] != sl_raw_poison(poison, i)) return 0;
+  return begin < end;
+}
+
 /* Index of the first unwritten value, or `end`. Four bytes of poison are taken as unwritten; fewer may be a valid
  * value, so small values count only if all of them are poison. */
 static uint64_t find_unwritten(const struct look *l, const void *values, uint32_t value_bytes, uint64_t begin,
@@ -120,7 +126,10 @@ static uint64_t find_unwritten(const struct look *l, const void *values, uint32_
   const int poison = l->v->poison;
   if (value_bytes < NO_ACCIDENT_BYTES) {
     const uint64_t bytes = (end - begin) * value_bytes;
-    return bytes >= NO_ACCIDENT_BYTES && is_poison(values, begin * value_bytes, bytes, poison) ? begin : end;
+    if (bytes < NO_ACCIDENT_BYTES) return end;
+    const int is_unwritten = l->v->is_raw ? is_raw_poison(values, begin * value_bytes, end * value_bytes, poison)
+                                          : is_poison(values, begin * value_bytes, bytes, poison);
+    return is_unwritten ? begin : end;
   }
   while (begin < end && !is_poison(values, begin * value_bytes, value_bytes, poison)) begin++;
   return begin;

@@ -16,7 +16,11 @@ struct sl_validity {
   int poison;                /* byte that filled the outputs before the call, or SL_NO_POISON */
   const uint8_t *is_listed;  /* per event: 1 if the node ran on it */
   const uint64_t *is_failed; /* per event, not 0: its values are not checked; or NULL */
+  int is_raw;                /* 1: values come from a file and may all be `poison`; small values had sl_raw_poison() */
 };
+
+/* Byte that fills small values of raw data at this index of their field. It varies, so that no constant equals it. */
+static inline unsigned char sl_raw_poison(int poison, uint64_t index) { return (unsigned char)(poison + index % 7); }
 
 /* Returns 1 if output member `m` is valid; else 0 with the reason in `text`. */
 int sl_output_is_valid(const struct sl_validity *v, uint32_t m, char *text, size_t size);

@@ -115,7 +115,7 @@ static struct trial_outcome *new_outcome(const struct sl_algorithm *a, uint32_t 
 
 static struct trial_outcome *observe(struct trial_outcome *o, void *args, struct sl_child *log,
                                      struct trial_pool *pool) {
-  const struct sl_validity validity = {o->algorithm, args, o->event_count, SL_NO_POISON, o->is_listed, NULL};
+  const struct sl_validity validity = {o->algorithm, args, o->event_count, SL_NO_POISON, o->is_listed, NULL, 0};
   char text[512];
   for (uint32_t m = 0; m < o->algorithm->member_count; m++) {
     struct look l = {&validity, &o->algorithm->members[m], m, &o->ports[m]};

@@ -96,7 +96,7 @@ static struct trial_outcome *fill(struct reading *r, uint32_t events_max) {
     sl_child_wrong(r->log, "fill made %u events, but at most %u were requested", fill.event_count, events_max);
   check_memory(r);
   struct trial_outcome *o = trial_observe_args(r->algorithm, r->args, fill.event_count, r->log);
-  const struct sl_validity validity = {r->algorithm, r->args, fill.event_count, SL_NO_POISON, o->is_listed, NULL};
+  const struct sl_validity validity = {r->algorithm, r->args, fill.event_count, SL_NO_POISON, o->is_listed, NULL, 0};
   char text[512];
   for (uint32_t m = 0; m < r->algorithm->member_count; m++)
     if (r->algorithm->members[m].kind == SL_MEMBER_OUT &&
