@@ -3,7 +3,8 @@
  *   "outputs"  ["tracks", ...]                       outputs with digests
  *   "entries"  [["decide.decisions", "Hlt1TrackMVA"], ...]   output and name of each named entry
  *   "events"   [[run, number, error, ["0d366a9f1b15814d", ...], [3, 17]], ...]   digests per output; entries passed
- * Costs about 50 bytes and 20 per output for each event, in memory until the end of the run.
+ * Costs about 20 bytes and 20 per output for each event, in memory until the end of the run, and twice as much again
+ * while the summary is written.
  */
 #include "results/event_records.h"
 

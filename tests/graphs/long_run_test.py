@@ -4,7 +4,8 @@ file, and items, errors and run totals are those of one pass times the number of
 
     long_run_test.py [--seconds 600] [--events 400]
 
-One event in fifty cannot be read, so that errors occur all the time. Twenty seconds are enough for a quick test.
+Half of the time goes to a run that prints digests, half to one that writes a summary: a summary that has the digests of the events
+holds them in memory. One event in fifty cannot be read, so that errors occur all the time. Twenty seconds are enough for a quick test.
 """
 import argparse
 import json
@@ -63,21 +64,42 @@ def one_pass(events, report):
     return done.stdout.splitlines(), json.loads(report.read_text()), time.monotonic() - before
 
 
-def many_passes(events, report, passes, expected, interval_s):
-    """The summary, the number of lines, the first line that is not as expected, and samples of memory."""
-    command = [SLUICE, "run", GRAPH, "-i", events, "--set", f"raw.passes={passes}", "--slots", SLOTS, "--digest=events", "--quiet", "--json", report]
-    with (report.parent / "messages").open("w") as messages:
+def many_passes(events, passes, arguments, interval_s, take=None):
+    """Runs the graph over the file, `passes` times, and hands each line that it prints to `take`. Returns samples of memory."""
+    command = [SLUICE, "run", GRAPH, "-i", events, "--set", f"raw.passes={passes}", "--slots", SLOTS, "--quiet", *arguments]
+    with tempfile.TemporaryFile("w+") as messages:
         process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=messages, text=True)
-        memory, count, wrong = Memory(process.pid, interval_s), 0, None
-        for line, expected_line in zip(process.stdout, cycle(expected)):
-            if line.rstrip("\n") != expected_line:
-                wrong = wrong or f"line {count} is '{line.rstrip()}', not '{expected_line}'"
-            count += 1
+        memory = Memory(process.pid, interval_s)
+        for line in process.stdout:
+            if take:
+                take(line.rstrip("\n"))
         status = process.wait()
-    memory.join()
-    if status != 0:
-        sys.exit(f"status {status}\n{(report.parent / 'messages').read_text()[-2000:]}")
-    return json.loads(report.read_text()), count, wrong, memory.samples
+        memory.join()
+        if status != 0:
+            messages.seek(0)
+            sys.exit(f"status {status}\n{messages.read()[-2000:]}")
+    return memory.samples
+
+
+class Comparison:
+    """Counts lines, and keeps a message about the first that is not as expected."""
+
+    def __init__(self, expected):
+        self.expected, self.count, self.wrong = cycle(expected), 0, None
+
+    def take(self, line):
+        expected = next(self.expected)
+        if line != expected and not self.wrong:
+            self.wrong = f"line {self.count} is '{line}', not '{expected}'"
+        self.count += 1
+
+
+def check_memory(checks, samples, run):
+    middle, end = samples[len(samples) // 4:len(samples) // 2], samples[len(samples) // 2:]
+    checks.that(len(middle) >= 10, f"{len(samples)} samples of memory in the {run}")
+    print("maximum in each tenth of the run:", *(max(samples[len(samples) * i // 10:len(samples) * (i + 1) // 10]) for i in range(10)))
+    growth = max(end) - max(middle)
+    checks.that(growth <= GROWTH_MAX_BYTES, f"resident memory, {max(end)} bytes, grows by {growth} from the second quarter to the second half")
 
 
 def times(value, factor):
@@ -99,20 +121,22 @@ with tempfile.TemporaryDirectory() as folder:
     make_events(events, options.events)
     one_pass(events, report)
     lines, once, seconds = one_pass(events, report)
-    passes = max(8, round(options.seconds / seconds))
+    passes = max(8, round(options.seconds / 2 / seconds))
     print(f"{passes} passes over {once['events']} events, {once['error_events']} of them in error, {seconds:.2f} s per pass", flush=True)
-    summary, count, wrong, samples = many_passes(events, report, passes, lines, min(1, options.seconds / SAMPLES_A_RUN))
-    print(f"{summary['events']} events in {summary['seconds']:.0f} s")
+    interval_s = min(1, options.seconds / 2 / SAMPLES_A_RUN)
     checks.that(len(lines) > 4 * once["events"] and len(set(lines)) > options.events, f"{len(lines)} digests per pass, of several outputs")
-    checks.that(count == passes * len(lines) and wrong is None, f"{count} digests of events are those of one pass" + (f": {wrong}" if wrong else ""))
+    digests = Comparison(lines)
+    samples = many_passes(events, passes, ["--digest=events"], interval_s, digests.take)
+    checks.that(digests.count == passes * len(lines) and not digests.wrong,
+                f"{digests.count} digests of events are those of one pass" + (f": {digests.wrong}" if digests.wrong else ""))
+    check_memory(checks, samples, "run with digests")
+    samples = many_passes(events, passes, ["--json", report], interval_s)
+    summary = json.loads(report.read_text())
+    print(f"{summary['events']} events in {summary['seconds']:.0f} s")
     for key in ("events", "error_events"):
         checks.that(summary[key] == passes * once[key] > 0, f"{summary[key]} {key}")
     items = [{output["port"]: output["items"] for output in each["outputs"] if output["port"] != "decide.totals"} for each in (once, summary)]
     checks.that(items[1] == times(items[0], passes), f"items of the outputs are those of a pass, times {passes}: {items[1]}")
     checks.that(once["totals"] and summary["totals"] == times(once["totals"], passes), "run totals are those of a pass, times the passes")
-    middle, end = samples[len(samples) // 4:len(samples) // 2], samples[len(samples) // 2:]
-    checks.that(len(middle) >= 10, f"{len(samples)} samples of memory")
-    print("maximum in each tenth of the run:", *(max(samples[len(samples) * i // 10:len(samples) * (i + 1) // 10]) for i in range(10)))
-    growth = max(end) - max(middle)
-    checks.that(growth <= GROWTH_MAX_BYTES, f"resident memory, {max(end)} bytes, grows by {growth} from the second quarter to the second half")
+    check_memory(checks, samples, "run with a summary")
 checks.end()
