@@ -8,6 +8,7 @@
  * Cost: reads 20 bytes per seed and 24 per VELO track, keeps 8 per seed and track, writes 16 per match.
  */
 #include "magnet/event_model.h"
+#include "network/take.h"
 #include "seeding/match_network.h"
 #include "ut/event_model.h"
 
@@ -22,13 +23,15 @@ enum {
   ROUND = 1024,    /* pairs that are compared before the list is processed */
   LIST_MAX = 2 * ROUND
 };
+enum { NETWORK_LAYER_COUNT = 1, NETWORK_WIDTH = 32 };
 
 #define SL_ARGS match_args
 #define MATCH(M)                                                                                                       \
   M(IN, seeds, seeds, "offsets hit_offsets x y tx ty", "tracks found in the fibre tracker")                            \
   M(IN, selected, ut_selected_tracks, "", "VELO tracks to match")                                                      \
   M(IN, end_states, track_states, "offsets x y z tx ty", "states of all VELO tracks at the end of the VELO")           \
-  M(IN, matching, matching_constants, "constants network", "constants of the matching, and the network")               \
+  M(IN, matching, matching_constants, "constants", "constants of the matching")                                        \
+  M(OPTIONAL_IN, network, network, "", "network that rejects wrong matches; if not connected: matches by chi2")        \
   M(IN, magnet, magnet_polarity, "sign", "magnet polarity")                                                            \
   M(OUT, matches, seed_matches, "matches, in the order of the VELO tracks",                                            \
     SL_ITEMS(SL_MIN(SL_ITEMS_TERM(seeds), SL_ITEMS_TERM(selected))))                                                   \
@@ -37,6 +40,8 @@ enum {
   M(F32, max_chi2, 2.0, 0.0, 1e9, "", "largest chi2 of a match, without a network")                                    \
   M(F32, x_weight, 1.0, 0.0, 1e6, "", "factor of the weight of the distance in x in chi2")                             \
   M(F32, y_scale, 1.0, 0.5, 2.0, "", "factor of the VELO track's y; 1.02 for seeds with LHCb's stereo angle of 0.086") \
+  M(COMPUTED, has_network, uint32_t, "1 if there is a network")                                                        \
+  M(TABLE, weights, f32, "weights of the network")                                                                     \
   M(SCRATCH, seed_keys, u64, "score and index of a seed's best VELO track", SL_ONE(SL_ITEMS_TERM(seeds)))              \
   M(SCRATCH, track_keys, u64, "score and index of a VELO track's best seed", SL_ONE(SL_ITEMS_TERM(selected)))
 SL_ARGUMENTS(match, MATCH);
@@ -78,18 +83,15 @@ static SL_DEVICE struct matched_pair compare(const struct match_args *a, const s
   return match_pair(a->matching.constants, &settings, velo, seed);
 }
 
-static SL_DEVICE uint32_t has_network(const struct match_args *a) {
-  return a->matching.network[MATCH_NETWORK_IS_PRESENT] != 0.0f ? 1u : 0u;
-}
-
 static SL_DEVICE float ghost_of(const struct match_args *a, const struct matched_pair *pair,
                                 const struct forward_state *velo, const struct forward_state *state, uint32_t seed) {
   float inputs[MATCH_INPUT_COUNT];
   const uint32_t hits = a->seeds.hit_offsets[seed + 1] - a->seeds.hit_offsets[seed];
-  /* All fields are aligned; with this four weights are one load. */
-  const float *network = (const float *)__builtin_assume_aligned(a->matching.network, 4 * sizeof(float));
+  /* Tables are aligned; with this four weights are one load. */
+  const float *weights = (const float *)__builtin_assume_aligned(a->weights, 4 * sizeof(float));
   match_inputs(pair, velo, state, hits, inputs);
-  return match_ghost(network, inputs);
+  return network_probability(
+      network_logit(weights, inputs, MATCH_INPUT_COUNT, NETWORK_LAYER_COUNT, NETWORK_WIDTH, NETWORK_RELU));
 }
 
 /* Computes the score of a listed pair and updates the best key of its seed. */
@@ -97,8 +99,8 @@ static SL_DEVICE void try_pair(const struct match_args *a, const struct workspac
   const struct forward_state state = seed_state(a, seed), *velo = &w->tracks[track];
   const struct matched_pair pair = compare(a, velo, &state);
   float score = pair.chi2;
-  if (!(score <= (has_network(a) ? a->network_chi2 : a->max_chi2))) return;
-  if (has_network(a)) {
+  if (!(score <= (a->has_network ? a->network_chi2 : a->max_chi2))) return;
+  if (a->has_network) {
     score = ghost_of(a, &pair, velo, &state, seed);
     if (!(score <= a->max_ghost)) return;
   }
@@ -272,8 +274,18 @@ SL_KERNEL(match_write, struct match_args) {
   }
 }
 
+static int prepare(const struct sl_services *s, void *args) {
+#define NAME_(name) #name,
+  static const char *const inputs[] = {MATCH_INPUTS(NAME_)};
+#undef NAME_
+  const struct network_kind kind = {inputs, MATCH_INPUT_COUNT, NETWORK_LAYER_COUNT, NETWORK_WIDTH, NETWORK_RELU, 1};
+  struct match_args *a = (struct match_args *)args;
+  a->has_network = network_is_present(&a->network);
+  return network_take(s, &a->network, &kind, "weights");
+}
+
 static int run(const struct sl_launch *l, const struct match_args *a) {
   return SL_COUNT_SCAN_WRITE(l, match_find, match_write, a->matches, *a);
 }
 
-SL_ALGORITHM(match, "matches VELO tracks and seeds", 256, run);
+SL_ALGORITHM(match, "matches VELO tracks and seeds", 256, run, SL_PREPARE(prepare));

@@ -1,20 +1,16 @@
-/* seeding.matching_constants: constants of the matching of VELO tracks and seeds, and the network that rejects wrong
- * matches (README.md, "Matching"). Source: the nominal calibration, a calibration file, or a folder of LHCb's files.
+/* seeding.matching_constants: constants of the matching of VELO tracks and seeds (README.md, "Matching"). Source: the
+ * nominal calibration, a calibration file, or a folder of LHCb's files.
  */
 #include "calibration/formula.h"
 #include "calibration/read.h"
-#include "match_network_file.h"
 #include "seeding/event_model.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define SL_ARGS matching_constants_args
-#define MATCHING_CONSTANTS(M)                                                                        \
-  M(FILE_IN, path, "", "", "folder of LHCb's files; or a calibration; empty: the nominal one")       \
-  M(FILE_IN, network, "", "",                                                                        \
-    "file of the network that rejects wrong matches; empty: the built-in network; none: no network") \
-  M(OUT, matching, matching_constants, "coefficients, tolerances, requirements and network")
+#define MATCHING_CONSTANTS(M)                                                                  \
+  M(FILE_IN, path, "", "", "folder of LHCb's files; or a calibration; empty: the nominal one") \
+  M(OUT, matching, matching_constants, "coefficients, tolerances and requirements")
 SL_HOST_ARGUMENTS(matching_constants, MATCHING_CONSTANTS);
 
 /* Terms as in formula.h, in the order in which match_math.h adds them. */
@@ -87,22 +83,12 @@ static int take(const struct sl_services *s, const struct calibration *c, float 
   return calibration_take_formulas(s, formulas, sizeof formulas / sizeof formulas[0]);
 }
 
-static int take_network(const struct sl_services *s, const char *path, float *network) {
-  if (strcmp(path, "none") == 0) return SL_OK; /* the array is zero */
-  struct match_network n;
-  const int status = statements_load(&match_network_format, s, path, &n);
-  if (status == SL_OK) memcpy(network, n.numbers, sizeof n.numbers);
-  return status;
-}
-
 static int make(const struct sl_services *s, const struct matching_constants_args *args) {
   float *constants = s->make_array(s->context, "matching", "constants", MATCH_CONSTANTS);
-  float *network = s->make_array(s->context, "matching", "network", MATCH_NETWORK_NUMBERS);
   struct calibration *c = (struct calibration *)malloc(sizeof *c);
-  int status = constants && network && c ? SL_OK : SL_ENOMEM;
+  int status = constants && c ? SL_OK : SL_ENOMEM;
   if (status == SL_OK) status = calibration_load_path(s, args->path, c);
   if (status == SL_OK) status = take(s, c, constants);
-  if (status == SL_OK) status = take_network(s, args->network, network);
   free(c);
   return status;
 }

@@ -47,7 +47,6 @@ SL_DECLARE(where_velo_tracks);
 SL_DECLARE(where_vertices);
 #ifdef SL_TARGET_CPU /* these run on the host */
 SL_DECLARE(key);
-SL_DECLARE(two_track_network);
 #endif
 
 /* clang-format off: one entry per line */
@@ -98,7 +97,6 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(where_vertices),
 #ifdef SL_TARGET_CPU
     SL_ENTRY(key),
-    SL_ENTRY(two_track_network),
 #endif
 };
 /* clang-format on */

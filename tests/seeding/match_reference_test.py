@@ -28,10 +28,8 @@ def selected_tracks(tracks, without):
 
 constant = Algorithm("seeding", "matching_constants")
 constant.set_text("path", GEOMETRY)
-constant.set_text("network", "none")  # the trigger matches by chi2
 constant.run()
 constants = constant.get("matching", "constants")
-network = constant.get("matching", "network")
 
 
 def matches(tracks, selected, seeds):
@@ -42,7 +40,6 @@ def matches(tracks, selected, seeds):
     match.give("selected", "track", selected, ctypes.c_uint32)
     match.give_states("end_states", [track["endvelo_state"] for track in tracks])
     match.give("matching", "constants", constants)
-    match.give("matching", "network", network)
     match.give("magnet", "sign", [-1])
     match.set("y_scale", 1.02)  # y of its seeds is for a stereo angle of 0.086
     match.run()

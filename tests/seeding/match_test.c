@@ -2,6 +2,8 @@
  * and seeds, and more VELO tracks than one round; and constructed cases of seeding.match_consolidate.
  */
 #include "forward_support.h"
+#include "network/take.h"
+#include "network_case.h"
 #include "scratch.h"
 #include "seeding/match_network.h"
 
@@ -18,7 +20,8 @@ struct tracks {
 static struct tracks velo, seeds;
 static uint32_t selected[SELECTED];
 static uint32_t seed_hit_offsets[SEEDS + 1];
-static float constants[MATCH_CONSTANTS], network[MATCH_NETWORK_NUMBERS];
+static float constants[MATCH_CONSTANTS];
+static struct network_case network;
 
 static struct forward_state state_of(const struct tracks *t, uint32_t i) {
   const struct forward_state s = {t->x[i], t->y[i], t->z[i], t->tx[i], t->ty[i]};
@@ -87,24 +90,22 @@ static struct sl_test *match_new(uint32_t block) {
   sl_test_input(t, "end_states", "tx", velo.tx, STATES);
   sl_test_input(t, "end_states", "ty", velo.ty, STATES);
   sl_test_input(t, "matching", "constants", constants, MATCH_CONSTANTS);
-  sl_test_input(t, "matching", "network", network, MATCH_NETWORK_NUMBERS);
+  network_case_give(t, &network);
   sl_test_input(t, "magnet", "sign", &polarity, 1);
   sl_test_block(t, block);
   return t;
 }
 
 /* LHCb's constants, and the built-in network or none. */
-static void open_constants(const char *network_path) {
+static void open_constants(const char *network_name) {
   char folder[SCRATCH_PATH_MAX];
   scratch_folder(folder);
   struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "matching_constants");
   sl_test_set_text(t, "path", folder);
-  sl_test_set_text(t, "network", network_path);
   assert_int_equal(sl_test_run(t), 0);
   memcpy(constants, sl_test_output(t, "matching", "constants"), sizeof constants);
-  assert_int_equal(sl_test_output_count(t, "matching", "network"), MATCH_NETWORK_NUMBERS);
-  memcpy(network, sl_test_output(t, "matching", "network"), sizeof network);
   sl_test_free(t);
+  network_case_load(&network, network_name);
 }
 
 struct expected {
@@ -118,6 +119,17 @@ struct rules {
   float max_chi2, max_ghost;
 };
 
+/* Wrong-match probability; evaluate_test.c compares network_logit with plain sums. */
+static float ghost_of(const float *inputs) {
+  enum { WIDTH = 32, NUMBERS = NETWORK_NUMBERS(MATCH_INPUT_COUNT, 1, WIDTH) };
+  static float table[NUMBERS];
+  const struct network_view view = {
+      .shape = network.shape, .names = (const uint8_t *)network.names, .numbers = network.numbers};
+  const struct network_kind kind = {NULL, MATCH_INPUT_COUNT, 1, WIDTH, NETWORK_RELU, 1};
+  network_fill(&view, &kind, table);
+  return network_probability(network_logit(table, inputs, MATCH_INPUT_COUNT, 1, WIDTH, NETWORK_RELU));
+}
+
 /* Score of a pair, smaller is better; none if a requirement fails. */
 static float score_of(const struct rules *rules, uint32_t v, uint32_t i, float *chi2) {
   const struct forward_state seed = state_of(&seeds, i), track = state_of(&velo, v);
@@ -125,9 +137,9 @@ static float score_of(const struct rules *rules, uint32_t v, uint32_t i, float *
   float inputs[MATCH_INPUT_COUNT];
   *chi2 = pair.chi2;
   if (pair.chi2 > rules->max_chi2) return SEED_NO_MATCH;
-  if (network[MATCH_NETWORK_IS_PRESENT] == 0) return pair.chi2;
+  if (network.shape[NETWORK_ACTIVATION] == NETWORK_NONE) return pair.chi2;
   match_inputs(&pair, &track, &seed, seed_hit_offsets[i + 1] - seed_hit_offsets[i], inputs);
-  const float ghost = match_ghost(network, inputs);
+  const float ghost = ghost_of(inputs);
   return ghost <= rules->max_ghost ? ghost : SEED_NO_MATCH;
 }
 
@@ -163,7 +175,7 @@ static void match_plainly(const struct rules *rules, struct expected *e) {
 /* With blocks of all sizes, and other values of properties that must not matter. */
 static void assert_matches(const struct rules *rules, const struct expected *e) {
   const uint32_t count = e->offsets[EVENTS];
-  const int is_by_network = network[MATCH_NETWORK_IS_PRESENT] != 0;
+  const int is_by_network = network.shape[NETWORK_ACTIVATION] != NETWORK_NONE;
   for (uint32_t block = 32; block <= 256; block *= 2) {
     struct sl_test *t = match_new(block);
     sl_test_set(t, "x_weight", (double)rules->settings.x_weight);
@@ -203,7 +215,7 @@ static void matches_by_the_network_equal_those_of_plain_loops(void **state) {
   make_case();
   open_constants("none");
   match_plainly(&rules[0], &by_chi2);
-  open_constants("");
+  open_constants("matching");
   for (size_t turn = 0; turn < sizeof rules / sizeof rules[0]; turn++) {
     match_plainly(&rules[turn], &e);
     assert_true(e.offsets[EVENTS] > 20 && e.offsets[1] > 5);
@@ -289,10 +301,28 @@ static void a_track_has_the_hits_and_the_state_of_its_seed(void **state) {
   }
 }
 
+static void mirror_images_of_a_pair_give_equal_inputs(void **state) {
+  (void)state;
+  const struct matched_pair pair = {5300, 3, -20, 0.25f, 0.001f, 0.5f};
+  const struct forward_state before = {-8, 40, 770, -0.01f, 0.05f}, after = {-1500, 480, 9410, -0.26f, 0.049f};
+  const float expected[MATCH_INPUT_COUNT] = {3, -20, 0.25f, 0.001f, 11, -0.26f, -1500, 480, -0.01f, 0.05f};
+  for (int mirror = 0; mirror < 4; mirror++) {
+    const float in_x = mirror & 1 ? -1 : 1, in_y = mirror & 2 ? -1 : 1;
+    const struct matched_pair p = {pair.z, in_x * pair.x, in_y * pair.y, in_x * pair.dtx, in_y * pair.dty, pair.chi2};
+    const struct forward_state v = {in_x * before.x, in_y * before.y, before.z, in_x * before.tx, in_y * before.ty};
+    const struct forward_state s = {in_x * after.x, in_y * after.y, after.z, in_x * after.tx, in_y * after.ty};
+    float inputs[MATCH_INPUT_COUNT];
+    match_inputs(&p, &v, &s, 11, inputs);
+    for (uint32_t i = 0; i < MATCH_INPUT_COUNT; i++)
+      assert_true(fabsf(inputs[i] - expected[i]) <= 1e-6f * fabsf(expected[i]));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(matches_by_chi2_equal_those_of_plain_loops),
       cmocka_unit_test(matches_by_the_network_equal_those_of_plain_loops),
+      cmocka_unit_test(mirror_images_of_a_pair_give_equal_inputs),
       cmocka_unit_test(the_first_of_pairs_with_equal_chi2_is_selected),
       cmocka_unit_test(a_track_has_the_hits_and_the_state_of_its_seed),
   };

@@ -174,13 +174,15 @@ def compare_scores(name):
     """Compares the responses of the network to recorded pairs; returns the number of compared pairs."""
     found = [event["sv_dihadron"] for event in sequences[name]]
     pairs = [(event, vertex) for event, of_event in zip(sequences[name], found) for vertex in of_event]
-    network = Algorithm("selections", "two_track_network")
+    network = Algorithm("network", "weights")
+    network.set_text("network", "two_track")
     network.run()
     score = Algorithm("selections", "two_track_score", EVENTS)
     score.give("vertices", "offsets", offsets_of(found), UINT)
     for field, recorded in NETWORK_READS.items():
         score.give("vertices", field, [vertex[recorded] for _, vertex in pairs])
-    score.give("network", "numbers", network.get("network", "numbers"))
+    for field, kind in (("shape", UINT), ("names", ctypes.c_uint8), ("numbers", ctypes.c_float)):
+        score.give("network", field, network.get("weights", field, kind), kind)
     score.run()
     off = [abs(1 / (1 + math.exp(-max(logit, -700))) - vertex["two_track_mva_2021model"])
            for logit, (event, vertex) in zip(score.get("scores", "logit"), pairs) if not is_clone_like(event, vertex)]

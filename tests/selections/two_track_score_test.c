@@ -1,11 +1,10 @@
 /* two_track_score_test.c: selections.two_track_score with the built-in network, against known values and plain sums in
  * double precision; vertices without a logit, and event lists. */
+#include "network_case.h"
 #include "selections/two_track_network.h"
 #include "selections_support.h"
 
-#include <math.h>
-
-enum { INPUTS = TWO_TRACK_INPUT_COUNT, UNITS = TWO_TRACK_UNITS };
+enum { INPUTS = TWO_TRACK_INPUT_COUNT };
 enum { EVENTS = 3, VERTICES = 400 };
 static const uint32_t event_vertices[EVENTS + 1] = {0, 150, 150, VERTICES};
 
@@ -13,15 +12,11 @@ struct sample {
   float fd_chi2[VERTICES], sum_pt[VERTICES], chi2[VERTICES], min_ip_chi2[VERTICES];
 };
 
-static float numbers[TWO_TRACK_NUMBERS];
+static struct network_case network;
 
-static int read_numbers(void **state) {
+static int load_network(void **state) {
   (void)state;
-  struct sl_test *t = sl_test_new(SELECTIONS_PLUGIN, "two_track_network");
-  assert_int_equal(sl_test_run(t), 0);
-  assert_int_equal(sl_test_output_count(t, "network", "numbers"), TWO_TRACK_NUMBERS);
-  memcpy(numbers, OUTPUT(t, "network", "numbers", float), sizeof numbers);
-  sl_test_free(t);
+  network_case_load(&network, "two_track");
   return 0;
 }
 
@@ -34,7 +29,7 @@ static struct sl_test *score_new(const struct sample *s, const uint32_t *offsets
   sl_test_input(t, "vertices", "sum_pt", s->sum_pt, count);
   sl_test_input(t, "vertices", "chi2", s->chi2, count);
   sl_test_input(t, "vertices", "min_ip_chi2", s->min_ip_chi2, count);
-  sl_test_input(t, "network", "numbers", numbers, TWO_TRACK_NUMBERS);
+  network_case_give(t, &network);
   return t;
 }
 
@@ -63,36 +58,10 @@ static void known_vertices_have_known_logits(void **state) {
 
 /* ----------------------------------------------------------------------------------------------------- plain sums */
 
-static void sort_pairs(double *units) {
-  for (uint32_t k = 0; k < UNITS; k += 2) {
-    const double low = fmin(units[k], units[k + 1]), high = fmax(units[k], units[k + 1]);
-    units[k] = low;
-    units[k + 1] = high;
-  }
-}
-
-/* `scale`: sum of the magnitudes of all terms of the last sum, to which rounding is proportional. */
 static double plain_logit(const struct sample *s, uint32_t i, double *scale) {
   const double x[INPUTS] = {log((double)s->fd_chi2[i]), (double)s->sum_pt[i] / 1000, fmax((double)s->chi2[i], 1e-10),
                             log((double)s->min_ip_chi2[i])};
-  double first[UNITS], second[UNITS], sum = (double)numbers[TWO_TRACK_OUTPUT_BIAS];
-  for (uint32_t k = 0; k < UNITS; k++) {
-    first[k] = (double)numbers[TWO_TRACK_FIRST_BIAS + k];
-    for (uint32_t j = 0; j < INPUTS; j++) first[k] += (double)numbers[TWO_TRACK_FIRST + INPUTS * k + j] * x[j];
-  }
-  sort_pairs(first);
-  for (uint32_t k = 0; k < UNITS; k++) {
-    second[k] = (double)numbers[TWO_TRACK_SECOND_BIAS + k];
-    for (uint32_t j = 0; j < UNITS; j++) second[k] += (double)numbers[TWO_TRACK_SECOND + UNITS * j + k] * first[j];
-  }
-  sort_pairs(second);
-  const double rising = (double)numbers[TWO_TRACK_LAMBDA] * (x[0] + x[1] + x[3]);
-  *scale = 1 + fabs(rising);
-  for (uint32_t k = 0; k < UNITS; k++) {
-    sum += (double)numbers[TWO_TRACK_OUTPUT + k] * second[k];
-    *scale += fabs((double)numbers[TWO_TRACK_OUTPUT + k] * second[k]);
-  }
-  return sum + rising;
+  return network_case_logit(&network, x, scale);
 }
 
 static void make_sample(struct sample *s) {
@@ -161,5 +130,5 @@ int main(void) {
       cmocka_unit_test(vertices_without_finite_inputs_have_no_logit),
       cmocka_unit_test(an_event_list_does_not_change_logits),
   };
-  return cmocka_run_group_tests(tests, read_numbers, NULL);
+  return cmocka_run_group_tests(tests, load_network, NULL);
 }

@@ -80,6 +80,7 @@ static void give_constants(void) {
   c[MATCH_X_TOLERANCE] = c[MATCH_Y_TOLERANCE] = 10;
   c[MATCH_WEIGHTS] = c[MATCH_WEIGHTS + 1] = 1;
   c[MATCH_Z_MAGNET] = 5000;
+  c[MATCH_BEND + 1] = 1000; /* p of a turn of 0.2: 5 GeV */
   sl_test_input(test, "matching", "constants", c, MATCH_CONSTANTS);
 }
 
@@ -97,8 +98,8 @@ static const char *run(const char *path, double max_chi2) {
   return sl_test_report(test);
 }
 
-static void assert_row(FILE *file, double is_one) {
-  const double expected[] = {is_one, -2, 3, 0.2, -0.001, -2.04022, 10, -0.3, -1748, 175.21, -0.1, 0.02};
+static void assert_row(FILE *file, double is_wrong) {
+  const double expected[] = {is_wrong, 5, -2, 3, 0.2, -0.001, 10, -0.3, -1748, 175.21, -0.1, 0.02};
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
     double found = NAN;
     assert_int_equal(fscanf(file, i == 0 ? "%lf" : ",%lf", &found), 1);
@@ -120,9 +121,9 @@ static void close_pairs_are_written_with_their_truth(void **state) {
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   assert_non_null(fgets(line, sizeof line, file));
-  assert_string_equal(line, "is_one,x,y,dtx,dty,log_chi2,hits,seed_tx,seed_x,seed_y,velo_tx,velo_ty\n");
-  assert_row(file, 1);
+  assert_string_equal(line, "is_wrong,p,x,y,dtx,dty,hits,seed_tx,seed_x,seed_y,velo_tx,velo_ty\n");
   assert_row(file, 0);
+  assert_row(file, 1);
   assert_int_equal(fgetc(file), EOF);
   fclose(file);
 }

@@ -1,7 +1,7 @@
 /* match_examples.c: truth.match_examples, writes a table of pairs of VELO tracks and seeds to train the network of
- * seeding.match with scripts/train_matching (README.md).
- * A row is a pair with a small chi2: 1 if both tracks match one particle by the rules of association.h, else 0, and
- * the inputs of match_network.h. */
+ * seeding.match with scripts/train (README.md).
+ * A row is a pair with a small chi2: 0 if both tracks match one particle by the rules of association.h, else 1; the
+ * momentum of the pair in GeV, from its bend; and the inputs of match_network.h. */
 #include "seeding/match_network.h"
 #include "track_check.h"
 
@@ -35,7 +35,7 @@ static int match_examples_open(void *state, const struct sl_services *s, const v
   const struct match_examples_args *args = (const struct match_examples_args *)args_;
   struct match_examples *m = (struct match_examples *)state;
 #define NAME_(name) "," #name
-  static const char header[] = "is_one" MATCH_INPUTS(NAME_) "\n";
+  static const char header[] = "is_wrong,p" MATCH_INPUTS(NAME_) "\n";
 #undef NAME_
   track_check_open(&m->tracks, MC_SCIFI, 0, NULL, 0);
   m->to = s->output;
@@ -49,22 +49,23 @@ static void match_examples_close(void *state) {
   if (m->file) m->to->close(m->file);
 }
 
-static int write_pair(struct match_examples *m, const float *inputs) {
+static int write_pair(struct match_examples *m, float p, const float *inputs) {
   enum { CELL_BYTES = 24 };
-  const uint32_t is_one = m->tracks.association.match_count > 0 ? 1 : 0;
-  char row[CELL_BYTES * (MATCH_INPUT_COUNT + 1)];
-  int used = snprintf(row, sizeof row, "%" PRIu32, is_one);
+  const uint32_t is_good = m->tracks.association.match_count > 0 ? 1 : 0;
+  char row[CELL_BYTES * (MATCH_INPUT_COUNT + 2)];
+  int used = snprintf(row, sizeof row, "%" PRIu32 ",%.9g", 1 - is_good, (double)p);
   for (uint32_t i = 0; i < MATCH_INPUT_COUNT; i++)
     used += snprintf(row + used, sizeof row - (size_t)used, ",%.9g", (double)inputs[i]);
   row[used++] = '\n';
   m->pairs++;
-  m->good_pairs += is_one;
+  m->good_pairs += is_good;
   return m->to->add(m->file, row, (uint64_t)used);
 }
 
 /* Writes the pairs of seed `i` of the slice. */
 static int write_pairs(struct match_examples *m, const struct match_examples_args *args, uint32_t event, uint32_t i) {
   const struct match_settings settings = {1, 1};
+  const float gev = 1e-3f, least_qop = 1e-9f;
   const struct seeds_view *seeds = &args->seeds;
   const float *constants = args->matching.constants;
   const struct forward_state seed = {seeds->x[i], seeds->y[i], constants[MATCH_Z_END], seeds->tx[i], seeds->ty[i]};
@@ -80,7 +81,8 @@ static int write_pairs(struct match_examples *m, const struct match_examples_arg
     float inputs[MATCH_INPUT_COUNT];
     match_inputs(&pair, &velo, &seed, hits, inputs);
     association_match(&m->tracks.association, &both);
-    status = write_pair(m, inputs);
+    const float qop = sl_max_f32(sl_abs_f32(match_qop(constants, seed.tx, velo.tx, velo.ty, 1)), least_qop);
+    status = write_pair(m, gev / qop, inputs);
   }
   return status;
 }

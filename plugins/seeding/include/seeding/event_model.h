@@ -96,20 +96,7 @@ enum {
   MATCH_CONSTANTS = MATCH_UT_TIGHT + 3 * MATCH_UT_WINDOW
 };
 
-/* Indices of `network` (match_network.h). */
-enum {
-  MATCH_INPUT_COUNT = 11,
-  MATCH_HIDDEN = 32,
-  MATCH_NETWORK_BIASES = 0,                                    /* biases of the hidden units */
-  MATCH_NETWORK_WEIGHTS = MATCH_NETWORK_BIASES + MATCH_HIDDEN, /* weights by input, then hidden unit */
-  MATCH_NETWORK_OUTPUTS = MATCH_NETWORK_WEIGHTS + MATCH_INPUT_COUNT * MATCH_HIDDEN,
-  MATCH_NETWORK_OUTPUT_BIAS = MATCH_NETWORK_OUTPUTS + MATCH_HIDDEN,
-  MATCH_NETWORK_IS_PRESENT, /* 1 if there is a network, else 0 */
-  MATCH_NETWORK_NUMBERS
-};
-#define MATCHING_CONSTANTS_FIELDS(F)                                      \
-  F(constants, f32, ARRAY, "", "coefficients of the formulas, 54 values") \
-  F(network, f32, ARRAY, "", "biases and weights of the network, then 1, or all 0 without a network: 418 values")
+#define MATCHING_CONSTANTS_FIELDS(F) F(constants, f32, ARRAY, "", "coefficients of the formulas, 54 values")
 SL_COLLECTION(matching_constants, MATCHING_CONSTANTS_FIELDS, "constants of the matching of VELO tracks and seeds");
 
 #define SEED_MATCHES_FIELDS(F)                                             \
