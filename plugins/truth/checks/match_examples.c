@@ -2,6 +2,7 @@
  * seeding.match with scripts/train (README.md).
  * A row is a pair with a small chi2: 0 if both tracks match one particle by the rules of association.h, else 1; the
  * momentum of the pair in GeV, from its bend; and the inputs of match_network.h. */
+#include "examples_file.h"
 #include "seeding/match_network.h"
 #include "track_check.h"
 
@@ -9,7 +10,6 @@
 #include <sluice/text.h>
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define SL_ARGS match_examples_args
 #define MATCH_EXAMPLES(M)                                                                                \
@@ -26,9 +26,7 @@ SL_HOST_ARGUMENTS(match_examples, MATCH_EXAMPLES);
 
 struct match_examples {
   struct track_check tracks; /* the first member; reads the truth */
-  const struct sl_output_calls *to;
-  struct sl_output *file;
-  uint64_t pairs, good_pairs;
+  struct examples_file file;
 };
 
 static int match_examples_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
@@ -38,34 +36,18 @@ static int match_examples_open(void *state, const struct sl_services *s, const v
   static const char header[] = "is_wrong,p" MATCH_INPUTS(NAME_) "\n";
 #undef NAME_
   track_check_open(&m->tracks, MC_SCIFI, 0, NULL, 0);
-  m->to = s->output;
-  const int status = m->to->open(s, *args->path ? args->path : output_path, 0, &m->file);
-  return status < 0 ? status : m->to->add(m->file, header, sizeof header - 1);
+  return examples_open(&m->file, s, args->path, output_path, header);
 }
 
 static void match_examples_close(void *state) {
   struct match_examples *m = (struct match_examples *)state;
   track_check_close(&m->tracks);
-  if (m->file) m->to->close(m->file);
-}
-
-static int write_pair(struct match_examples *m, float p, const float *inputs) {
-  enum { CELL_BYTES = 24 };
-  const uint32_t is_good = m->tracks.association.match_count > 0 ? 1 : 0;
-  char row[CELL_BYTES * (MATCH_INPUT_COUNT + 2)];
-  int used = snprintf(row, sizeof row, "%" PRIu32 ",%.9g", 1 - is_good, (double)p);
-  for (uint32_t i = 0; i < MATCH_INPUT_COUNT; i++)
-    used += snprintf(row + used, sizeof row - (size_t)used, ",%.9g", (double)inputs[i]);
-  row[used++] = '\n';
-  m->pairs++;
-  m->good_pairs += is_good;
-  return m->to->add(m->file, row, (uint64_t)used);
+  examples_close(&m->file);
 }
 
 /* Writes the pairs of seed `i` of the slice. */
 static int write_pairs(struct match_examples *m, const struct match_examples_args *args, uint32_t event, uint32_t i) {
   const struct match_settings settings = {1, 1};
-  const float gev = 1e-3f, least_qop = 1e-9f;
   const struct seeds_view *seeds = &args->seeds;
   const float *constants = args->matching.constants;
   const struct forward_state seed = {seeds->x[i], seeds->y[i], constants[MATCH_Z_END], seeds->tx[i], seeds->ty[i]};
@@ -81,8 +63,9 @@ static int write_pairs(struct match_examples *m, const struct match_examples_arg
     float inputs[MATCH_INPUT_COUNT];
     match_inputs(&pair, &velo, &seed, hits, inputs);
     association_match(&m->tracks.association, &both);
-    const float qop = sl_max_f32(sl_abs_f32(match_qop(constants, seed.tx, velo.tx, velo.ty, 1)), least_qop);
-    status = write_pair(m, gev / qop, inputs);
+    const float qop = match_qop(constants, seed.tx, velo.tx, velo.ty, 1);
+    const uint32_t is_wrong = m->tracks.association.match_count == 0 ? 1 : 0;
+    status = examples_add(&m->file, is_wrong, qop, inputs, MATCH_INPUT_COUNT);
   }
   return status;
 }
@@ -93,20 +76,21 @@ static int write_event(struct track_check *tracks, const void *args_, uint32_t e
   int status = SL_OK;
   for (uint32_t i = args->seeds.offsets[event]; i < args->seeds.offsets[event + 1] && status == SL_OK; i++)
     status = write_pairs(m, args, event, i);
-  if (status == SL_OK) m->to->mark(m->file, 1);
+  if (status == SL_OK) examples_mark(&m->file);
   return status;
 }
 
 static int match_examples_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   struct match_examples *m = (struct match_examples *)state;
-  const int status = m->to->finish(m->file);
+  const uint64_t pairs = m->file.examples, good = pairs - m->file.ones;
+  const int status = examples_finish(&m->file);
   if (status < 0) return status;
   tally_report(&m->tracks.tally, r);
-  r->integer(r->context, "pairs", (int64_t)m->pairs);
-  r->integer(r->context, "good_pairs", (int64_t)m->good_pairs);
-  r->line(r->context, "%" PRIu64 " %s of %" PRIu64 " %s, %" PRIu64 " of them from one particle: %s", m->pairs,
-          sl_plural(m->pairs, "pair", "pairs"), m->tracks.tally.events,
-          sl_plural(m->tracks.tally.events, "event", "events"), m->good_pairs, m->to->path(m->file));
+  r->integer(r->context, "pairs", (int64_t)pairs);
+  r->integer(r->context, "good_pairs", (int64_t)good);
+  r->line(r->context, "%" PRIu64 " %s of %" PRIu64 " %s, %" PRIu64 " of them from one particle: %s", pairs,
+          sl_plural(pairs, "pair", "pairs"), m->tracks.tally.events,
+          sl_plural(m->tracks.tally.events, "event", "events"), good, examples_path(&m->file));
   tally_warn(&m->tracks.tally, s);
   return SL_OK;
 }

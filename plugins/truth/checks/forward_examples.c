@@ -1,0 +1,102 @@
+/* forward_examples.c: truth.forward_examples, writes a table of forward tracks to train the network of forward.ghost
+ * with scripts/train (README.md). A row is a track: 1 if it matches no particle by the rules of association.h, else 0;
+ * its momentum in GeV; and the inputs of ghost_network.h. */
+#include "examples_file.h"
+#include "forward/ghost_network.h"
+#include "track_check.h"
+
+#include <sluice/plugin.h>
+#include <sluice/text.h>
+
+#include <inttypes.h>
+
+#define SL_ARGS forward_examples_args
+#define FORWARD_EXAMPLES(M)                                                                                 \
+  M(IN, inputs, forward_inputs, "offsets velo_track qop", "tracks at the end of the UT")                    \
+  M(IN, best, forward_best_candidates, "hit_count a b c y ty quality", "best candidates of the tracks")     \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "long tracks of `best`") \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks of the event")                 \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "UT tracks of the event")              \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "states of velo_tracks at the end of the VELO")    \
+  M(IN, forward, forward_constants, "constants", "constants of the track model")                            \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",         \
+    "banks with true particles")                                                                            \
+  M(FILE_OUT, path, "", "", "output file; empty: the file of -o")
+SL_HOST_ARGUMENTS(forward_examples, FORWARD_EXAMPLES);
+
+struct forward_examples {
+  struct track_check tracks; /* the first member; reads the truth */
+  struct examples_file file;
+};
+
+static int forward_examples_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
+  const struct forward_examples_args *args = (const struct forward_examples_args *)args_;
+  struct forward_examples *e = (struct forward_examples *)state;
+#define NAME_(name) "," #name
+  static const char header[] = "is_ghost,p" FORWARD_GHOST_INPUTS(NAME_) "\n";
+#undef NAME_
+  track_check_open(&e->tracks, MC_SCIFI, 0, NULL, 0);
+  return examples_open(&e->file, s, args->path, output_path, header);
+}
+
+static void forward_examples_close(void *state) {
+  struct forward_examples *e = (struct forward_examples *)state;
+  track_check_close(&e->tracks);
+  examples_close(&e->file);
+}
+
+static struct forward_ghost_track ghost_track(const struct forward_examples_args *args, uint32_t event, uint32_t item,
+                                              uint32_t track) {
+  const struct forward_best_candidates_view *best = &args->best;
+  struct forward_ghost_track t;
+  t.velo = forward_velo_state(&args->end_states, args->end_states.offsets[event] + args->inputs.velo_track[item]);
+  t.scifi.x = best->c[item];
+  t.scifi.y = best->y[item];
+  t.scifi.z = args->forward.constants[FORWARD_Z_REFERENCE];
+  t.scifi.tx = best->b[item];
+  t.scifi.ty = best->ty[item];
+  t.a = best->a[item];
+  t.quality = best->quality[item];
+  t.qop = args->tracks.qop[track];
+  t.ut_qop = args->inputs.qop[item];
+  t.hits = best->hit_count[item];
+  return t;
+}
+
+/* Long tracks are in the order of the inputs that have a candidate. */
+static int write_event(struct track_check *tracks, const void *args_, uint32_t event) {
+  struct forward_examples *e = (struct forward_examples *)tracks;
+  const struct forward_examples_args *args = (const struct forward_examples_args *)args_;
+  uint32_t track = args->tracks.offsets[event];
+  int status = SL_OK;
+  for (uint32_t i = args->inputs.offsets[event]; i < args->inputs.offsets[event + 1] && status == SL_OK; i++) {
+    if (args->best.hit_count[i] == 0) continue;
+    const struct track_hits hits = long_track_hits(&args->tracks, track, &args->velo_tracks, &args->ut_tracks, event);
+    const struct forward_ghost_track t = ghost_track(args, event, i, track);
+    float inputs[FORWARD_GHOST_INPUT_COUNT];
+    forward_ghost_inputs(&t, inputs);
+    association_match(&e->tracks.association, &hits);
+    status = examples_add(&e->file, e->tracks.association.match_count == 0 ? 1 : 0, t.qop, inputs,
+                          FORWARD_GHOST_INPUT_COUNT);
+    track++;
+  }
+  if (status == SL_OK) examples_mark(&e->file);
+  return status;
+}
+
+static int forward_examples_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
+  struct forward_examples *e = (struct forward_examples *)state;
+  const int status = examples_finish(&e->file);
+  if (status < 0) return status;
+  tally_report(&e->tracks.tally, r);
+  r->integer(r->context, "tracks", (int64_t)e->file.examples);
+  r->integer(r->context, "ghosts", (int64_t)e->file.ones);
+  r->line(r->context, "%" PRIu64 " %s of %" PRIu64 " %s, %" PRIu64 " of them ghosts: %s", e->file.examples,
+          sl_plural(e->file.examples, "track", "tracks"), e->tracks.tally.events,
+          sl_plural(e->tracks.tally.events, "event", "events"), e->file.ones, examples_path(&e->file));
+  tally_warn(&e->tracks.tally, s);
+  return SL_OK;
+}
+
+TRACK_CHECK_SINK(forward_examples, forward_examples, write_event,
+                 "writes forward tracks, with truth, to train the ghost network");
