@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const double number_max = 1e6;
-static const char *const activations[NETWORK_ACTIVATIONS] = {"none", "relu", "group_sort"};
+static const char *const activations[NETWORK_ACTIVATIONS] = NETWORK_ACTIVATION_NAMES;
 
 /* inputs NAME... */
 static int read_inputs(struct statement *s, void *into, uint32_t index) {

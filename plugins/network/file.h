@@ -5,10 +5,7 @@
 #include "geometry/statements.h"
 #include "network/event_model.h"
 
-enum {
-  NETWORK_NUMBERS_MAX =
-      NETWORK_LAYERS_MAX * NETWORK_WIDTH_MAX * (NETWORK_WIDTH_MAX + 1) + NETWORK_WIDTH_MAX + 1 + NETWORK_INPUTS_MAX
-};
+enum { NETWORK_NUMBERS_MAX = NETWORK_LAYERS_MAX * NETWORK_WIDTH_MAX * (NETWORK_WIDTH_MAX + 1) + NETWORK_WIDTH_MAX + 1 };
 
 struct network_file {
   uint32_t activation, input_count, layers;

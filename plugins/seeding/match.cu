@@ -275,9 +275,7 @@ SL_KERNEL(match_write, struct match_args) {
 }
 
 static int prepare(const struct sl_services *s, void *args) {
-#define NAME_(name) #name,
-  static const char *const inputs[] = {MATCH_INPUTS(NAME_)};
-#undef NAME_
+  static const char *const inputs[] = {MATCH_INPUTS(NETWORK_INPUT_NAME)};
   const struct network_kind kind = {inputs, MATCH_INPUT_COUNT, NETWORK_LAYER_COUNT, NETWORK_WIDTH, NETWORK_RELU, 1};
   struct match_args *a = (struct match_args *)args;
   a->has_network = network_is_present(&a->network);

@@ -39,9 +39,7 @@ SL_KERNEL(two_track_score_write, struct two_track_score_args) {
 }
 
 static int prepare(const struct sl_services *s, void *args) {
-#define NAME_(name) #name,
-  static const char *const inputs[] = {TWO_TRACK_INPUTS(NAME_)};
-#undef NAME_
+  static const char *const inputs[] = {TWO_TRACK_INPUTS(NETWORK_INPUT_NAME)};
   const struct network_kind kind = {inputs, TWO_TRACK_INPUT_COUNT, LAYERS, WIDTH, NETWORK_GROUP_SORT, 0};
   return network_take(s, &((struct two_track_score_args *)args)->network, &kind, "weights");
 }

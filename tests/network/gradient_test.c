@@ -18,14 +18,10 @@ static double random_between(double low, double high) {
 }
 
 static const struct shape shapes[] = {
-    {.inputs = 3, .layers = 1, .activation = ACTIVATION_RELU, .units = {8, 1}},
-    {.inputs = 5, .layers = 3, .activation = ACTIVATION_RELU, .units = {7, 12, 9, 1}},
-    {.inputs = 4, .layers = 1, .activation = ACTIVATION_GROUP_SORT, .units = {6, 1}, .direction = {1, -1, 0, 1}},
-    {.inputs = 2,
-     .layers = 4,
-     .activation = ACTIVATION_GROUP_SORT,
-     .units = {12, 10, 10, 12, 1},
-     .direction = {-1, -1}},
+    {.inputs = 3, .layers = 1, .activation = NETWORK_RELU, .units = {8, 1}},
+    {.inputs = 5, .layers = 3, .activation = NETWORK_RELU, .units = {7, 12, 9, 1}},
+    {.inputs = 4, .layers = 1, .activation = NETWORK_GROUP_SORT, .units = {6, 1}, .direction = {1, -1, 0, 1}},
+    {.inputs = 2, .layers = 4, .activation = NETWORK_GROUP_SORT, .units = {12, 10, 10, 12, 1}, .direction = {-1, -1}},
 };
 
 static void fill(double *numbers, uint32_t count, double most) {
@@ -49,7 +45,7 @@ static void gradients_equal_differences(void **state) {
   (void)state;
   for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
     struct shape n = shapes[s];
-    double weights[SIZE_MAX_], gradient[SIZE_MAX_], inputs[INPUTS_MAX];
+    double weights[SIZE_MAX_], gradient[SIZE_MAX_], inputs[NETWORK_INPUTS_MAX];
     const uint32_t size = network_size(&n);
     uint32_t compared = 0;
     network_set_slope(&n, 2);

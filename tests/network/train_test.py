@@ -120,6 +120,13 @@ with tempfile.TemporaryDirectory() as name:
         done = run(*script, *extra)
         checks.that(done.returncode == 1 and reason in done.stderr, f"refused: {reason}: {done.stderr.strip()}")
 
+    signal = folder / "signal.csv"
+    signal.write_text("".join(line for line in examples.open() if not line.startswith("0")))
+    for files in ((examples, signal, others), (examples, others, signal)):
+        done = run(*script, "-o", folder / "x", "--from", *files)
+        checks.that(done.returncode == 1 and "signal.csv: no example has good 0; a table needs both 0 and 1" in done.stderr and "Traceback" not in done.stderr,
+                    f"examples of one class: {done.stderr.strip()}")
+
     # Built-in networks, from few events, and those of the repository
     done = run(ROOT / "scripts/train", "matching", "-n", "100", "-o", folder, "--sluice", SLUICE, "--trainer", TRAINER, "--work", folder / "work")
     checks.that(done.returncode == 0, f"{done.stdout}{done.stderr}".strip())

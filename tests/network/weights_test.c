@@ -153,7 +153,7 @@ static void a_network_beyond_a_limit_is_refused(void **state) {
   assert_non_null(strstr(sl_test_messages(t), "x.network:19: more than 8 hidden layers"));
   sl_test_free(t);
   char inputs[1 << 10] = "inputs";
-  for (int i = 0; i <= NETWORK_INPUTS_MAX; i++) snprintf(inputs + strlen(inputs), 8, " i%d", i);
+  for (int i = 0; i <= NETWORK_INPUTS_MAX; i++) snprintf(inputs + strlen(inputs), 16, " i%d", i);
   t = made_of_text(inputs, SL_EFORMAT);
   assert_non_null(strstr(sl_test_messages(t), "x.network:1: more than 64 inputs"));
   sl_test_free(t);

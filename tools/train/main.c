@@ -58,11 +58,18 @@ static int read_count(const char *what, const char *text, double high, uint32_t 
 static int read_layers(char *text, struct shape *n) {
   n->layers = 0;
   for (char *rest = text, *word; (word = strsep(&rest, ","));) {
-    if (n->layers == LAYERS_MAX) return wrong("number of layers", "more than 8");
-    if (read_count("--layers", word, WIDTH_MAX, &n->units[n->layers++]) != 0) return 1;
+    if (n->layers == NETWORK_LAYERS_MAX) return wrong("number of layers", "more than 8");
+    if (read_count("--layers", word, NETWORK_WIDTH_MAX, &n->units[n->layers++]) != 0) return 1;
   }
   n->units[n->layers] = 1;
   return 0;
+}
+
+static int read_activation(const char *text, struct shape *n) {
+  static const char *const activations[] = NETWORK_ACTIVATION_NAMES;
+  for (n->activation = NETWORK_RELU; n->activation < NETWORK_ACTIVATIONS; n->activation++)
+    if (strcmp(text, activations[n->activation]) == 0) return 0;
+  return wrong("--activation", text);
 }
 
 static int read_directions(char *text, struct shape *n) {
@@ -80,7 +87,7 @@ static int check(const struct options *o, double slope) {
     fputs(help, stderr);
     return 1;
   }
-  if (n->activation == ACTIVATION_RELU)
+  if (n->activation == NETWORK_RELU)
     return o->directions || slope > 0 ? wrong("--activation", "relu, which has no --slope and no --directions") : 0;
   for (uint32_t l = 0; l < n->layers; l++)
     if (n->units[l] % 2) return wrong("--layers", "odd, but group_sort needs an even number of units");
@@ -133,9 +140,7 @@ static int read_options(int count, char **words, struct options *o) {
         status = read_layers(optarg, &o->shape);
         break;
       case ACTIVATION:
-        o->shape.activation = strcmp(optarg, "group_sort") == 0 ? ACTIVATION_GROUP_SORT : ACTIVATION_RELU;
-        if (o->shape.activation == ACTIVATION_RELU && strcmp(optarg, "relu") != 0)
-          status = wrong("--activation", optarg);
+        status = read_activation(optarg, &o->shape);
         break;
       case SLOPE:
         status = read_number("--slope", optarg, 1e-6, 1e6, &slope);
@@ -178,12 +183,12 @@ static int read_options(int count, char **words, struct options *o) {
 /* Origin and width of the scaled inputs. relu: mean and standard deviation; group_sort, which needs bounded inputs: the
  * 1st percentile, and the distance to the 99th. */
 struct scale {
-  const char *names[INPUTS_MAX];
-  double origin[INPUTS_MAX], width[INPUTS_MAX];
+  const char *names[NETWORK_INPUTS_MAX];
+  double origin[NETWORK_INPUTS_MAX], width[NETWORK_INPUTS_MAX];
 };
 
 static int scale_of(const struct examples *e, int column, uint32_t activation, double *origin, double *width) {
-  if (activation == ACTIVATION_GROUP_SORT) {
+  if (activation == NETWORK_GROUP_SORT) {
     *origin = examples_quantile(e, column, 0.01);
     *width = examples_quantile(e, column, 0.99) - *origin;
   } else {
@@ -196,7 +201,7 @@ static int scale_of(const struct examples *e, int column, uint32_t activation, d
 
 static int find_inputs(const struct examples *e, char *inputs, struct shape *n, struct scale *s) {
   for (char *rest = inputs, *word; (word = strsep(&rest, ","));) {
-    if (n->inputs == INPUTS_MAX) return wrong("number of inputs", "more than 64");
+    if (n->inputs == NETWORK_INPUTS_MAX) return wrong("number of inputs", "more than 64");
     if (examples_column(e, word) < 0) return 1;
     s->names[n->inputs++] = word;
   }
@@ -293,7 +298,8 @@ static int train(struct options *o, const char *path, struct scale *s, double **
     const struct training t = training_of(o, &e, &p);
     *weights = malloc(network_size(&o->shape) * sizeof **weights);
     status = *weights && training_run(&t, &o->shape, *weights) == 0 ? 0 : wrong("memory", "not enough");
-    if (status == 0) printf("%s: %u examples, loss %.6f\n", path, e.row_count, training_loss(&t, &o->shape, *weights));
+    if (status == 0)
+      printf("%s: %u examples, loss %.6f\n", path, e.row_count, training_loss(&t, &o->shape, *weights, NULL));
   }
   free_prepared(&p);
   examples_free(&e);
@@ -313,11 +319,7 @@ static int score(const struct options *o, const struct scale *s, const double *w
   }
   if (status == 0) {
     const struct training t = training_of(o, &e, &p);
-    for (uint32_t r = 0; r < e.row_count; r++) {
-      const double logit = network_output(&o->shape, weights, t.inputs + (size_t)r * o->shape.inputs);
-      fprintf(file, "%.9g\n", network_probability(logit));
-    }
-    printf("%s: %u examples, loss %.6f\n", path, e.row_count, training_loss(&t, &o->shape, weights));
+    printf("%s: %u examples, loss %.6f\n", path, e.row_count, training_loss(&t, &o->shape, weights, file));
   }
   if (file && fclose(file) != 0) status = wrong("scores", scores);
   free_prepared(&p);
@@ -326,7 +328,7 @@ static int score(const struct options *o, const struct scale *s, const double *w
 }
 
 int main(int count, char **words) {
-  struct options o = {.shape = {.layers = 1, .units = {32, 1}},
+  struct options o = {.shape = {.activation = NETWORK_RELU, .layers = 1, .units = {32, 1}},
                       .training = {.epochs = 16, .batch = 512, .rate = 0.003, .seed = 1}};
   struct scale scale;
   double *weights = NULL;

@@ -36,7 +36,7 @@ static void add_layer(const double *restrict weights, const double *restrict inp
 }
 
 static void activate(uint32_t activation, const double *sums, uint32_t units, double *values) {
-  if (activation == ACTIVATION_RELU) {
+  if (activation == NETWORK_RELU) {
     for (uint32_t k = 0; k < units; k++) values[k] = sums[k] > 0 ? sums[k] : 0;
     return;
   }
@@ -48,7 +48,7 @@ static void activate(uint32_t activation, const double *sums, uint32_t units, do
 
 /* Derivatives with respect to the values become derivatives with respect to the sums. */
 static void activate_back(uint32_t activation, const double *sums, uint32_t units, double *back) {
-  if (activation == ACTIVATION_RELU) {
+  if (activation == NETWORK_RELU) {
     for (uint32_t k = 0; k < units; k++) back[k] = sums[k] > 0 ? back[k] : 0;
     return;
   }
@@ -61,11 +61,10 @@ static void activate_back(uint32_t activation, const double *sums, uint32_t unit
 }
 
 struct layers {
-  double sums[LAYERS_MAX + 1][WIDTH_MAX], values[LAYERS_MAX + 1][WIDTH_MAX];
+  double sums[NETWORK_LAYERS_MAX + 1][NETWORK_WIDTH_MAX], values[NETWORK_LAYERS_MAX + 1][NETWORK_WIDTH_MAX];
 };
 
 static double forward(const struct shape *n, const double *weights, const double *inputs, struct layers *of) {
-  double logit = 0;
   const double *from = inputs;
   for (uint32_t l = 0; l <= n->layers; l++) {
     add_layer(weights, from, inputs_of(n, l), n->units[l], of->sums[l]);
@@ -73,8 +72,8 @@ static double forward(const struct shape *n, const double *weights, const double
     if (l < n->layers) activate(n->activation, of->sums[l], n->units[l], of->values[l]);
     from = of->values[l];
   }
-  logit = of->sums[n->layers][0];
-  if (n->activation == ACTIVATION_GROUP_SORT)
+  double logit = of->sums[n->layers][0];
+  if (n->activation == NETWORK_GROUP_SORT)
     for (uint32_t i = 0; i < n->inputs; i++) logit += n->slope * n->direction[i] * inputs[i];
   return logit;
 }
@@ -87,15 +86,14 @@ double network_output(const struct shape *n, const double *weights, const double
 double network_probability(double logit) { return 1 / (1 + (double)sl_expf((float)-logit)); }
 
 double network_loss(double logit, double target) {
-  const double magnitude = fabs(logit), likely = logit > 0 ? 1 : 0;
-  const double loss = (double)sl_logf(1 + sl_expf((float)-magnitude));
-  return loss + magnitude * (likely > 0 ? 1 - target : target);
+  const double magnitude = fabs(logit);
+  return (double)sl_logf(1 + sl_expf((float)-magnitude)) + magnitude * (logit > 0 ? 1 - target : target);
 }
 
-double network_gradient(const struct shape *n, const double *weights, const double *inputs, double target,
-                        double weight, double *gradient) {
+void network_gradient(const struct shape *n, const double *weights, const double *inputs, double target, double weight,
+                      double *gradient) {
   struct layers of;
-  double back[2][WIDTH_MAX] = {{0}};
+  double back[2][NETWORK_WIDTH_MAX] = {{0}};
   const uint32_t size = network_size(n);
   const double logit = forward(n, weights, inputs, &of);
   weights += size;
@@ -115,7 +113,6 @@ double network_gradient(const struct shape *n, const double *weights, const doub
       if (l > 0) back[(l + 1) % 2][i] = dot(weights + units * (1 + i), slopes, units);
     }
   }
-  return network_loss(logit, target) * weight;
 }
 
 /* Newton's method: the result of pow differs between libraries. */
@@ -132,7 +129,7 @@ void network_set_slope(struct shape *n, double slope) {
 
 /* The slope of a layer is at most the largest sum of magnitudes of the weights of one input. */
 void network_limit_slope(const struct shape *n, double *weights) {
-  if (n->activation != ACTIVATION_GROUP_SORT) return;
+  if (n->activation != NETWORK_GROUP_SORT) return;
   for (uint32_t l = 0; l <= n->layers; l++) {
     const uint32_t units = n->units[l];
     double most = 0;
@@ -148,8 +145,9 @@ void network_limit_slope(const struct shape *n, double *weights) {
 }
 
 void network_write(FILE *file, const struct shape *n, const double *weights) {
-  fprintf(file, "activation %s\n", n->activation == ACTIVATION_RELU ? "relu" : "group_sort");
-  if (n->activation == ACTIVATION_GROUP_SORT) {
+  static const char *const activations[] = NETWORK_ACTIVATION_NAMES;
+  fprintf(file, "activation %s\n", activations[n->activation]);
+  if (n->activation == NETWORK_GROUP_SORT) {
     fprintf(file, "linear");
     for (uint32_t i = 0; i < n->inputs; i++) fprintf(file, " %.9f", n->slope * n->direction[i]);
     fprintf(file, "\n");

@@ -6,16 +6,16 @@
 #ifndef TRAIN_NETWORK_H
 #define TRAIN_NETWORK_H
 
+#include "network/event_model.h" /* limits and activations */
+
 #include <stdint.h>
 #include <stdio.h>
 
-enum { INPUTS_MAX = 64, LAYERS_MAX = 8, WIDTH_MAX = 64, ACTIVATION_RELU = 0, ACTIVATION_GROUP_SORT = 1 };
-
 struct shape {
   uint32_t inputs, layers, activation;
-  uint32_t units[LAYERS_MAX + 1]; /* of the hidden layers, then 1 for the output */
-  double slope, layer_slope;      /* group_sort: largest slope of hidden layers and output together, and of each */
-  double direction[INPUTS_MAX];   /* group_sort: 1 if the output must rise with the input, -1 fall, 0 either */
+  uint32_t units[NETWORK_LAYERS_MAX + 1]; /* of the hidden layers, then 1 for the output */
+  double slope, layer_slope; /* group_sort: largest slope of hidden layers and output together, and of each */
+  double direction[NETWORK_INPUTS_MAX]; /* group_sort: 1 if the output must rise with the input, -1 fall, 0 either */
 };
 
 /* Number of weights. For each layer, and the output: biases, then by input the weights of all units. */
@@ -24,9 +24,9 @@ uint32_t network_size(const struct shape *n);
 /* Log of the odds for one item. */
 double network_output(const struct shape *n, const double *weights, const double *inputs);
 
-/* Adds the gradient of weight * cross entropy of one item to `gradient`. Returns the cross entropy times `weight`. */
-double network_gradient(const struct shape *n, const double *weights, const double *inputs, double target,
-                        double weight, double *gradient);
+/* Adds the gradient of weight * cross entropy of one item to `gradient`. */
+void network_gradient(const struct shape *n, const double *weights, const double *inputs, double target, double weight,
+                      double *gradient);
 
 /* group_sort: `slope` is the largest slope of the output in an input, without the linear term. */
 void network_set_slope(struct shape *n, double slope);

@@ -23,7 +23,7 @@ static double uniform(const struct training *t, uint32_t purpose, uint32_t round
 static void draw_weights(const struct training *t, const struct shape *n, double *weights) {
   uint32_t inputs = n->inputs;
   for (uint32_t l = 0, drawn = 0; l <= n->layers; l++) {
-    const double variance = (n->activation == ACTIVATION_RELU && l < n->layers ? 2.0 : 1.0) / inputs;
+    const double variance = (n->activation == NETWORK_RELU && l < n->layers ? 2.0 : 1.0) / inputs;
     memset(weights, 0, n->units[l] * sizeof *weights);
     weights += n->units[l];
     for (uint32_t k = 0; k < n->units[l] * inputs; k++)
@@ -82,10 +82,11 @@ int training_run(const struct training *t, const struct shape *n, double *weight
   return failed;
 }
 
-double training_loss(const struct training *t, const struct shape *n, const double *weights) {
+double training_loss(const struct training *t, const struct shape *n, const double *weights, FILE *scores) {
   double sum = 0, total = 0;
   for (uint32_t i = 0; i < t->count; i++) {
     const double logit = network_output(n, weights, t->inputs + (size_t)i * n->inputs);
+    if (scores) fprintf(scores, "%.9g\n", network_probability(logit));
     sum += network_loss(logit, t->targets[i]) * t->weights[i];
     total += t->weights[i];
   }

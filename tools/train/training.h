@@ -14,7 +14,7 @@ struct training {
 /* Fills `weights`, network_size(n) numbers. Returns 0, or 1 without memory. */
 int training_run(const struct training *t, const struct shape *n, double *weights);
 
-/* Mean cross entropy of the examples. */
-double training_loss(const struct training *t, const struct shape *n, const double *weights);
+/* Mean cross entropy of the examples. Writes the probability of each to a line of `scores`, unless it is NULL. */
+double training_loss(const struct training *t, const struct shape *n, const double *weights, FILE *scores);
 
 #endif

@@ -13,6 +13,9 @@ enum {
   NETWORK_GROUP_SORT, /* units 2 k and 2 k + 1 become the smaller and the larger of the two */
   NETWORK_ACTIVATIONS
 };
+/* Their names in files, in this order. */
+#define NETWORK_ACTIVATION_NAMES \
+  { "none", "relu", "group_sort" }
 
 /* Indices of `shape`. */
 enum { NETWORK_ACTIVATION, NETWORK_INPUTS, NETWORK_LAYERS, NETWORK_UNITS };

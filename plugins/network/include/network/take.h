@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* An element of `inputs` below, for lists of inputs as X-macros. */
+#define NETWORK_INPUT_NAME(name) #name,
+
 /* The networks that a kernel is compiled for. */
 struct network_kind {
   const char *const *inputs; /* their names */
@@ -48,7 +51,7 @@ static inline int network_check_inputs(const struct sl_services *s, const struct
 /* Compares activation, layers and units. */
 static inline int network_check_shape(const struct sl_services *s, const struct network_view *n,
                                       const struct network_kind *kind) {
-  static const char *const activations[NETWORK_ACTIVATIONS] = {"none", "relu", "group_sort"};
+  static const char *const activations[NETWORK_ACTIVATIONS] = NETWORK_ACTIVATION_NAMES;
   const uint32_t *shape = n->shape;
   if (shape[NETWORK_ACTIVATION] != kind->activation) {
     s->message(s->context, SL_ERROR, "the activation of the network is %s, but must be %s",
