@@ -61,13 +61,29 @@ static int upload_constants(struct sl_setup *s, const uint8_t *which) {
   return SL_OK;
 }
 
+/* 1 if a node reads a constant that could not be made. */
+static int reads_failed(const struct sl_node *node, const uint8_t *failed) {
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++)
+    for (uint32_t k = 0; k < node->inputs[m].count; k++)
+      if (failed[node->inputs[m].ports[k].node]) return 1;
+  return 0;
+}
+
 int sl_constants_make(struct sl_setup *s, const uint8_t *which) {
+  uint8_t *failed = calloc(s->graph->node_count + 1u, 1);
+  if (!failed) return SL_ENOMEM;
   int result = SL_OK;
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const uint32_t n = s->graph->order[i];
-    if (s->graph->nodes[n].algorithm->kind != SL_KIND_CONSTANT || (which && !which[n])) continue;
+    const struct sl_node *node = &s->graph->nodes[n];
+    if (node->algorithm->kind != SL_KIND_CONSTANT || (which && !which[n])) continue;
+    /* The cause was reported with the constant that failed first. */
+    failed[n] = reads_failed(node, failed) ? 1 : 0;
+    if (failed[n]) continue;
     const int status = make_constant(s, n);
+    failed[n] = status < 0;
     if (status < 0 && result == SL_OK) result = status;
   }
+  free(failed);
   return result == SL_OK ? upload_constants(s, which) : result;
 }
