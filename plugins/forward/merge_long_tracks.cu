@@ -2,7 +2,7 @@
  * hits, then the tracks found among the unused hits (forward.unused_hits), with hit indices converted to indices among
  * all hits. UT tracks of both searches must be merged by ut.merge_tracks.
  *
- * Cost: reads and writes 32 bytes per track and 6 per hit, reads 2 more per hit of the second search.
+ * Cost: reads and writes 36 bytes per track and 6 per hit, reads 2 more per hit of the second search.
  */
 #include "forward/event_model.h"
 #include "ut/event_model.h"
@@ -43,6 +43,7 @@ static SL_DEVICE void write_track(const struct merge_long_tracks_args *a, struct
   a->merged.velo_track[item.output_index] = tracks->velo_track[item.input_index];
   a->merged.ut_track[item.output_index] = ut_track_of(a, item);
   a->merged.qop[item.output_index] = tracks->qop[item.input_index];
+  a->merged.ghost[item.output_index] = tracks->ghost[item.input_index];
   a->merged.x[item.output_index] = tracks->x[item.input_index];
   a->merged.y[item.output_index] = tracks->y[item.input_index];
   a->merged.tx[item.output_index] = tracks->tx[item.input_index];

@@ -10,6 +10,7 @@ SL_DECLARE(search_windows);
 SL_DECLARE(triplet_seeding);
 SL_DECLARE(create_tracks);
 SL_DECLARE(quality_filter);
+SL_DECLARE(ghost_scores);
 SL_DECLARE(consolidate);
 SL_DECLARE(unused_hits);
 SL_DECLARE(unused_velo_tracks);
@@ -19,10 +20,9 @@ static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
     SL_ENTRY(constants),
 #endif
-    SL_ENTRY(from_ut),           SL_ENTRY(from_velo),     SL_ENTRY(search_windows),
-    SL_ENTRY(triplet_seeding),   SL_ENTRY(create_tracks), SL_ENTRY(quality_filter),
-    SL_ENTRY(consolidate),       SL_ENTRY(unused_hits),   SL_ENTRY(unused_velo_tracks),
-    SL_ENTRY(merge_long_tracks),
+    SL_ENTRY(from_ut),       SL_ENTRY(from_velo),          SL_ENTRY(search_windows),    SL_ENTRY(triplet_seeding),
+    SL_ENTRY(create_tracks), SL_ENTRY(quality_filter),     SL_ENTRY(ghost_scores),      SL_ENTRY(consolidate),
+    SL_ENTRY(unused_hits),   SL_ENTRY(unused_velo_tracks), SL_ENTRY(merge_long_tracks),
 };
 
 /* Names before version 0.2.0. */

@@ -5,7 +5,7 @@
  *      Ties: the lower index.
  * Parallelism: one block per event; numbered pairs, then listed pairs, are distributed to all threads.
  * Determinism: atomic minima of keys (score, index), independent of the order of threads.
- * Cost: reads 20 bytes per seed and 24 per VELO track, keeps 8 per seed and track, writes 16 per match.
+ * Cost: reads 20 bytes per seed and 24 per VELO track, keeps 8 per seed and track, writes 20 per match.
  */
 #include "magnet/event_model.h"
 #include "network/take.h"
@@ -258,6 +258,7 @@ static SL_DEVICE void write_match(const struct match_args *a, uint32_t event, ui
   a->matches.velo_track[match] = track;
   a->matches.seed[match] = seed_index;
   a->matches.chi2[match] = compare(a, &velo, &state).chi2;
+  a->matches.ghost[match] = a->has_network ? sl_f32_from_bits((uint32_t)(a->track_keys[selected] >> 32)) : 0.0f;
   a->matches.qop[match] = match_qop(a->matching.constants, state.tx, velo.tx, velo.ty, a->magnet.sign[0]);
 }
 

@@ -2,7 +2,7 @@
  * tracks of their VELO tracks if the graph connects `ut_tracks`.
  *
  * Every match becomes a track. The tracks have their own offsets, because events that are not on the node's list have
- * matches but no tracks. Cost: reads 32 bytes per match, 6 per hit and 4 per UT track of the event; writes 32 per track
+ * matches but no tracks. Cost: reads 36 bytes per match, 6 per hit and 4 per UT track of the event; writes 36 per track
  * and 6 per hit.
  */
 #include "forward/event_model.h"
@@ -13,7 +13,7 @@
 
 #define SL_ARGS match_consolidate_args
 #define MATCH_CONSOLIDATE(M)                                                                                        \
-  M(IN, matches, seed_matches, "offsets velo_track seed qop", "matches of VELO tracks and seeds")                   \
+  M(IN, matches, seed_matches, "offsets velo_track seed qop ghost", "matches of VELO tracks and seeds")             \
   M(IN, seeds, seeds, "offsets hit_offsets x y tx ty hit hit_id", "seeds of the matches")                           \
   M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets velo_track", "UT tracks, in any order")                             \
   M(OUT, tracks, long_tracks, "long tracks, in the order of the matches", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(matches))), \
@@ -44,6 +44,7 @@ static SL_DEVICE void write_track(const struct match_consolidate_args *a, struct
   a->tracks.velo_track[i] = a->matches.velo_track[item.input_index];
   a->tracks.ut_track[i] = ut_track_of(a, item.event, a->matches.velo_track[item.input_index]);
   a->tracks.qop[i] = a->matches.qop[item.input_index];
+  a->tracks.ghost[i] = a->matches.ghost[item.input_index];
   a->tracks.x[i] = a->seeds.x[seed];
   a->tracks.y[i] = a->seeds.y[seed];
   a->tracks.tx[i] = a->seeds.tx[seed];

@@ -538,6 +538,7 @@ static SL_DEVICE void write_track(const struct match_ut_args *a, struct sl_item 
   a->accepted.seed[i] = a->matches.seed[match_index];
   a->accepted.chi2[i] = a->matches.chi2[match_index];
   a->accepted.qop[i] = a->matches.qop[match_index];
+  a->accepted.ghost[i] = a->matches.ghost[match_index];
   a->ut_tracks.velo_track[i] = velo_track;
   a->ut_tracks.qop[i] = a->matches.qop[match_index];
   a->ut_tracks.x[i] = trajectory_x(&trajectory, UT_MIDDLE_Z);

@@ -11,16 +11,18 @@
 #include <inttypes.h>
 
 #define SL_ARGS forward_examples_args
-#define FORWARD_EXAMPLES(M)                                                                                 \
-  M(IN, inputs, forward_inputs, "offsets velo_track qop", "tracks at the end of the UT")                    \
-  M(IN, best, forward_best_candidates, "hit_count a b c y ty quality", "best candidates of the tracks")     \
-  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "long tracks of `best`") \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks of the event")                 \
-  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "UT tracks of the event")              \
-  M(IN, end_states, track_states, "offsets x y z tx ty", "states of velo_tracks at the end of the VELO")    \
-  M(IN, forward, forward_constants, "constants", "constants of the track model")                            \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",         \
-    "banks with true particles")                                                                            \
+#define FORWARD_EXAMPLES(M)                                                                                        \
+  M(IN, inputs, forward_inputs, "offsets velo_track qop", "tracks at the end of the UT")                           \
+  M(IN, best, forward_best_candidates, "hit_count a b c y ty quality", "best candidates of the tracks")            \
+  M(IN, scores, forward_ghost_scores, "shared_hits", "shared hits of the tracks")                                  \
+  M(IN, hits, scifi_hits, "offsets", "hits of the fibre tracker")                                                  \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "long tracks of all of `best`") \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks of the event")                        \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "UT tracks of the event")                     \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "states of velo_tracks at the end of the VELO")           \
+  M(IN, forward, forward_constants, "constants", "constants of the track model")                                   \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",                \
+    "banks with true particles")                                                                                   \
   M(FILE_OUT, path, "", "", "output file; empty: the file of -o")
 SL_HOST_ARGUMENTS(forward_examples, FORWARD_EXAMPLES);
 
@@ -45,24 +47,6 @@ static void forward_examples_close(void *state) {
   examples_close(&e->file);
 }
 
-static struct forward_ghost_track ghost_track(const struct forward_examples_args *args, uint32_t event, uint32_t item,
-                                              uint32_t track) {
-  const struct forward_best_candidates_view *best = &args->best;
-  struct forward_ghost_track t;
-  t.velo = forward_velo_state(&args->end_states, args->end_states.offsets[event] + args->inputs.velo_track[item]);
-  t.scifi.x = best->c[item];
-  t.scifi.y = best->y[item];
-  t.scifi.z = args->forward.constants[FORWARD_Z_REFERENCE];
-  t.scifi.tx = best->b[item];
-  t.scifi.ty = best->ty[item];
-  t.a = best->a[item];
-  t.quality = best->quality[item];
-  t.qop = args->tracks.qop[track];
-  t.ut_qop = args->inputs.qop[item];
-  t.hits = best->hit_count[item];
-  return t;
-}
-
 /* Long tracks are in the order of the inputs that have a candidate. */
 static int write_event(struct track_check *tracks, const void *args_, uint32_t event) {
   struct forward_examples *e = (struct forward_examples *)tracks;
@@ -72,7 +56,12 @@ static int write_event(struct track_check *tracks, const void *args_, uint32_t e
   for (uint32_t i = args->inputs.offsets[event]; i < args->inputs.offsets[event + 1] && status == SL_OK; i++) {
     if (args->best.hit_count[i] == 0) continue;
     const struct track_hits hits = long_track_hits(&args->tracks, track, &args->velo_tracks, &args->ut_tracks, event);
-    const struct forward_ghost_track t = ghost_track(args, event, i, track);
+    const uint32_t state = args->end_states.offsets[event] + args->inputs.velo_track[i];
+    const struct forward_state velo = forward_velo_state(&args->end_states, state);
+    struct forward_ghost_track t = forward_ghost_track(&args->inputs, &args->best, &args->forward, &velo, i);
+    t.qop = args->tracks.qop[track];
+    t.shared_hits = args->scores.shared_hits[i];
+    t.event_hits = args->hits.offsets[event + 1] - args->hits.offsets[event];
     float inputs[FORWARD_GHOST_INPUT_COUNT];
     forward_ghost_inputs(&t, inputs);
     association_match(&e->tracks.association, &hits);

@@ -100,13 +100,20 @@ SL_COLLECTION(forward_candidates, FORWARD_CANDIDATES_FIELDS, "SciFi track candid
   F(quality, f32, PER_ITEM, "", "quality Q of the candidate; smaller is better")
 SL_COLLECTION(forward_best_candidates, FORWARD_BEST_CANDIDATES_FIELDS, "best SciFi track candidate of each track");
 
+#define FORWARD_GHOST_SCORES_FIELDS(F)                                                                           \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                                                      \
+  F(shared_hits, u8, PER_ITEM, "", "number of SciFi hits that are on another track, too; 0: no track was found") \
+  F(ghost, f32, PER_ITEM, "", "probability that the track is a ghost; 0: no track was found, or there is no network")
+SL_COLLECTION(forward_ghost_scores, FORWARD_GHOST_SCORES_FIELDS, "ghost probabilities of best SciFi track candidates");
+
 /* Tracks through the whole detector, from any search. */
-#define LONG_TRACKS_FIELDS(F)                                                                 \
-  F(offsets, u32, OFFSETS, "", "first track of each event")                                   \
-  F(hit_offsets, u32, ITEM_OFFSETS, "", "first SciFi hit of each track")                      \
-  F(velo_track, u32, PER_ITEM, "", "index of the VELO track in the event")                    \
-  F(ut_track, u32, PER_ITEM, "", "index of the VELO-UT track in the event; UINT32_MAX: none") \
-  F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum")                                      \
+#define LONG_TRACKS_FIELDS(F)                                                                                      \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                                                        \
+  F(hit_offsets, u32, ITEM_OFFSETS, "", "first SciFi hit of each track")                                           \
+  F(velo_track, u32, PER_ITEM, "", "index of the VELO track in the event")                                         \
+  F(ut_track, u32, PER_ITEM, "", "index of the VELO-UT track in the event; UINT32_MAX: none")                      \
+  F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum")                                                           \
+  F(ghost, f32, PER_ITEM, "", "probability of the network of the search that the track is a ghost; 0: no network") \
   SCIFI_TRACK_FIELDS(F)
 SL_COLLECTION(long_tracks, LONG_TRACKS_FIELDS, "tracks from the VELO through the fibre tracker");
 

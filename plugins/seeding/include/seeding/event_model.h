@@ -104,7 +104,8 @@ SL_COLLECTION(matching_constants, MATCHING_CONSTANTS_FIELDS, "constants of the m
   F(velo_track, u32, PER_ITEM, "", "index of the VELO track in the event") \
   F(seed, u32, PER_ITEM, "", "index of the seed in the event")             \
   F(chi2, f32, PER_ITEM, "", "chi2 of the match")                          \
-  F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum")
+  F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum")                   \
+  F(ghost, f32, PER_ITEM, "", "wrong-match probability; 0: no network")
 SL_COLLECTION(seed_matches, SEED_MATCHES_FIELDS, "matches of VELO tracks and seeds");
 
 #endif
