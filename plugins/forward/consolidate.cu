@@ -20,7 +20,7 @@
   M(OPTIONAL_IN, scores, forward_ghost_scores, "ghost", "ghost probabilities; if not connected: 0")              \
   M(OUT, tracks, long_tracks, "long tracks, in the order of `inputs`", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(inputs))),  \
     SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(inputs, SCIFI_TRACK_HITS_MAX, 1, 0))))                                    \
-  M(F32, max_ghost, 0.5, 0.0, 1.0, "", "largest ghost probability of a track")                                   \
+  M(F32, max_ghost, 0.45, 0.0, 1.0, "", "largest ghost probability of a track")                                  \
   M(SCRATCH, sources, u64, "input item and event of each selected item", SL_ONE(SL_ITEMS_TERM(inputs)))
 SL_ARGUMENTS(consolidate, CONSOLIDATE);
 

@@ -20,7 +20,7 @@ static struct {
 /* Long tracks; the hits of the second tracks are unused hits. */
 struct tracks {
   uint32_t offsets[EVENTS + 1], hit_offsets[TRACKS + 1], velo_track[TRACKS], ut_track[TRACKS];
-  float qop[TRACKS], x[TRACKS], y[TRACKS], tx[TRACKS], ty[TRACKS];
+  float qop[TRACKS], ghost[TRACKS], x[TRACKS], y[TRACKS], tx[TRACKS], ty[TRACKS];
   uint16_t hit[TRACKS * TRACK_HITS];
   uint32_t hit_id[TRACKS * TRACK_HITS];
 };
@@ -55,6 +55,7 @@ static void make_tracks(struct tracks *t, const uint32_t *offsets, const uint32_
       t->hit_offsets[i] = to;
       t->velo_track[i] = random_below(200);
       t->ut_track[i] = i % 3 ? i : FORWARD_NO_TRACK;
+      t->ghost[i] = random_between(0, 1);
       t->qop[i] = random_between(-1e-3f, 1e-3f);
       t->x[i] = random_between(-3000, 3000);
       t->y[i] = random_between(-2500, 2500);
@@ -89,6 +90,7 @@ static void give_tracks(struct sl_test *t, const char *port, const struct tracks
   sl_test_input(t, port, "velo_track", from->velo_track, count);
   sl_test_input(t, port, "ut_track", from->ut_track, count);
   sl_test_input(t, port, "qop", from->qop, count);
+  sl_test_input(t, port, "ghost", from->ghost, count);
   sl_test_input(t, port, "x", from->x, count);
   sl_test_input(t, port, "y", from->y, count);
   sl_test_input(t, port, "tx", from->tx, count);
@@ -204,6 +206,7 @@ static void assert_merged(const struct sl_test *t, const struct tracks *second, 
         assert_int_equal(((const uint32_t *)sl_test_output(t, "merged", "ut_track"))[to],
                          from->ut_track[i] == FORWARD_NO_TRACK ? FORWARD_NO_TRACK : from->ut_track[i] + shift);
         assert_true(((const float *)sl_test_output(t, "merged", "qop"))[to] == from->qop[i]);
+        assert_true(((const float *)sl_test_output(t, "merged", "ghost"))[to] == from->ghost[i]);
         assert_true(((const float *)sl_test_output(t, "merged", "x"))[to] == from->x[i]);
         assert_true(((const float *)sl_test_output(t, "merged", "y"))[to] == from->y[i]);
         assert_true(((const float *)sl_test_output(t, "merged", "tx"))[to] == from->tx[i]);

@@ -116,7 +116,7 @@ with tempfile.TemporaryDirectory() as name:
         print("skipped: examples in Parquet need pyarrow")
     for extra, reason in ((("-o", folder / "x", "--from", folder / "absent.csv"), "absent.csv: there is no such file"),
                           (("-o", folder / "x", "--from", examples, others), "--from has 2 files, expected 1 or 3"),
-                          (("--from", examples), "--from needs --target COLUMN and -o FOLDER"), ((), "there is no built-in network mine, only matching")):
+                          (("--from", examples), "--from needs --target COLUMN and -o FOLDER"), ((), "there is no built-in network mine, only")):
         done = run(*script, *extra)
         checks.that(done.returncode == 1 and reason in done.stderr, f"refused: {reason}: {done.stderr.strip()}")
 

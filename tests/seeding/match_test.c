@@ -110,7 +110,7 @@ static void open_constants(const char *network_name) {
 
 struct expected {
   uint32_t offsets[EVENTS + 1], velo_track[SELECTED], seed[SELECTED];
-  float chi2[SELECTED], qop[SELECTED];
+  float chi2[SELECTED], qop[SELECTED], ghost[SELECTED]; /* ghost: 0 without a network */
 };
 
 /* Settings and requirements of the matching. */
@@ -126,7 +126,9 @@ static float ghost_of(const float *inputs) {
   const struct network_view view = {
       .shape = network.shape, .names = (const uint8_t *)network.names, .numbers = network.numbers};
   const struct network_kind kind = {NULL, MATCH_INPUT_COUNT, 1, WIDTH, NETWORK_RELU, 1};
-  network_fill(&view, &kind, table);
+  uint32_t index[MATCH_INPUT_COUNT];
+  for (uint32_t i = 0; i < MATCH_INPUT_COUNT; i++) index[i] = i;
+  network_fill(&view, &kind, index, table);
   return network_probability(network_logit(table, inputs, MATCH_INPUT_COUNT, 1, WIDTH, NETWORK_RELU));
 }
 
@@ -166,6 +168,7 @@ static void match_plainly(const struct rules *rules, struct expected *e) {
       e->velo_track[count] = selected[k];
       e->seed[count] = best_seed[k] - seed_offsets[event];
       e->chi2[count] = chi2[k];
+      e->ghost[count] = network.shape[NETWORK_ACTIVATION] == NETWORK_NONE ? 0 : best[k];
       e->qop[count++] = match_qop(constants, seeds.tx[best_seed[k]], velo.tx[v], velo.ty[v], -1);
     }
   }
@@ -189,6 +192,7 @@ static void assert_matches(const struct rules *rules, const struct expected *e) 
     assert_memory_equal(sl_test_output(t, "matches", "seed"), e->seed, count * sizeof(uint32_t));
     assert_memory_equal(sl_test_output(t, "matches", "chi2"), e->chi2, count * sizeof(float));
     assert_memory_equal(sl_test_output(t, "matches", "qop"), e->qop, count * sizeof(float));
+    assert_memory_equal(sl_test_output(t, "matches", "ghost"), e->ghost, count * sizeof(float));
     sl_test_free(t);
   }
 }
@@ -256,7 +260,7 @@ static void a_track_has_the_hits_and_the_state_of_its_seed(void **state) {
   const uint32_t match_offsets[] = {0, 2, 3}, track[] = {4, 9, 1}, seed[] = {2, 0, 0}, offsets[] = {0, 3, 5};
   const uint32_t hit_offsets[] = {0, 2, 5, 6, 9, 11}, ids[] = {10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
   const uint16_t hits[] = {7, 8, 1, 2, 3, 5, 0, 1, 4, 6, 9};
-  const float qop[] = {1e-4f, -2e-4f, 3e-4f}, x[] = {1, 2, 3, 4, 5}, y[] = {6, 7, 8, 9, 10};
+  const float qop[] = {1e-4f, -2e-4f, 3e-4f}, ghost[] = {0.5f, 0, 0.25f}, x[] = {1, 2, 3, 4, 5}, y[] = {6, 7, 8, 9, 10};
   const float tx[] = {.1f, .2f, .3f, .4f, .5f}, ty[] = {.6f, .7f, .8f, .9f, 1};
   /* UT tracks in another order; one VELO track has none. */
   const uint32_t ut_offsets[] = {0, 3, 5}, ut_velo[] = {3, 9, 5, 0, 1}, ut_expected[] = {FORWARD_NO_TRACK, 1, 1};
@@ -273,6 +277,7 @@ static void a_track_has_the_hits_and_the_state_of_its_seed(void **state) {
     sl_test_input(t, "matches", "velo_track", track, 3);
     sl_test_input(t, "matches", "seed", seed, 3);
     sl_test_input(t, "matches", "qop", qop, 3);
+    sl_test_input(t, "matches", "ghost", ghost, 3);
     sl_test_input(t, "seeds", "offsets", offsets, 3);
     sl_test_input(t, "seeds", "hit_offsets", hit_offsets, 6);
     sl_test_input(t, "seeds", "x", x, 5);
@@ -289,6 +294,7 @@ static void a_track_has_the_hits_and_the_state_of_its_seed(void **state) {
     assert_memory_equal(sl_test_output(t, "tracks", "hit_id"), expected_ids, sizeof expected_ids);
     assert_memory_equal(sl_test_output(t, "tracks", "velo_track"), track, sizeof track);
     assert_memory_equal(sl_test_output(t, "tracks", "qop"), qop, sizeof qop);
+    assert_memory_equal(sl_test_output(t, "tracks", "ghost"), ghost, sizeof ghost);
     for (uint32_t i = 0; i < 3; i++) {
       assert_int_equal(((const uint32_t *)sl_test_output(t, "tracks", "ut_track"))[i],
                        has_ut ? ut_expected[i] : FORWARD_NO_TRACK);

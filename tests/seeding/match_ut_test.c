@@ -26,7 +26,7 @@ static float slope_most = 0.2f; /* spread of tracks: smaller values give more ne
 static struct { float x[STATES], y[STATES], z[STATES], tx[STATES], ty[STATES]; } velo;
 static struct {
   uint32_t velo_track[MATCHES], seed[MATCHES];
-  float chi2[MATCHES], qop[MATCHES];
+  float chi2[MATCHES], qop[MATCHES], ghost[MATCHES];
 } matches;
 static struct {
   uint32_t offsets[EVENTS + 1], id[HITS_MAX];
@@ -122,6 +122,7 @@ static void make_case(void) {
       matches.velo_track[i] = i - match_offsets[event] + (i - match_offsets[event]) / 3;
       matches.seed[i] = i % 17;
       matches.chi2[i] = random_between(0, 2);
+      matches.ghost[i] = random_between(0, 1);
       matches.qop[i] = (i % 2 ? 1 : -1) / random_between(1500, 40000);
     }
   make_hits();
@@ -141,6 +142,7 @@ static struct sl_test *match_ut_new(uint32_t block) {
   sl_test_input(t, "matches", "seed", matches.seed, MATCHES);
   sl_test_input(t, "matches", "chi2", matches.chi2, MATCHES);
   sl_test_input(t, "matches", "qop", matches.qop, MATCHES);
+  sl_test_input(t, "matches", "ghost", matches.ghost, MATCHES);
   sl_test_input(t, "end_states", "offsets", state_offsets, EVENTS + 1);
   sl_test_input(t, "end_states", "x", velo.x, STATES);
   sl_test_input(t, "end_states", "y", velo.y, STATES);
@@ -197,6 +199,7 @@ static void assert_track(const struct sl_test *t, uint32_t i, uint32_t to, uint3
   assert_int_equal(((const uint32_t *)sl_test_output(t, "accepted", "seed"))[i], matches.seed[match]);
   assert_true(((const float *)sl_test_output(t, "accepted", "chi2"))[i] == matches.chi2[match]);
   assert_true(((const float *)sl_test_output(t, "accepted", "qop"))[i] == matches.qop[match]);
+  assert_true(((const float *)sl_test_output(t, "accepted", "ghost"))[i] == matches.ghost[match]);
   assert_int_equal(((const uint32_t *)sl_test_output(t, "ut_tracks", "velo_track"))[i], matches.velo_track[match]);
   assert_true(((const float *)sl_test_output(t, "ut_tracks", "qop"))[i] == matches.qop[match]);
   assert_true(((const float *)sl_test_output(t, "ut_tracks", "x"))[i] ==

@@ -12,7 +12,7 @@
 
 #define SL_ARGS forward_examples_args
 #define FORWARD_EXAMPLES(M)                                                                                        \
-  M(IN, inputs, forward_inputs, "offsets velo_track qop", "tracks at the end of the UT")                           \
+  M(IN, inputs, forward_inputs, "offsets velo_track ut_track qop", "tracks at the end of the UT")                  \
   M(IN, best, forward_best_candidates, "hit_count a b c y ty quality", "best candidates of the tracks")            \
   M(IN, scores, forward_ghost_scores, "shared_hits", "shared hits of the tracks")                                  \
   M(IN, hits, scifi_hits, "offsets", "hits of the fibre tracker")                                                  \
@@ -47,14 +47,21 @@ static void forward_examples_close(void *state) {
   examples_close(&e->file);
 }
 
-/* Long tracks are in the order of the inputs that have a candidate. */
+/* 1 if long track `track` is of input `item`. */
+static uint32_t is_track_of(const struct forward_examples_args *args, uint32_t track, uint32_t item) {
+  return args->tracks.velo_track[track] == args->inputs.velo_track[item] &&
+         args->tracks.ut_track[track] == args->inputs.ut_track[item];
+}
+
+/* Long tracks are in the order of the inputs; inputs without a candidate, and rejected ones, have none. */
 static int write_event(struct track_check *tracks, const void *args_, uint32_t event) {
   struct forward_examples *e = (struct forward_examples *)tracks;
   const struct forward_examples_args *args = (const struct forward_examples_args *)args_;
   uint32_t track = args->tracks.offsets[event];
   int status = SL_OK;
   for (uint32_t i = args->inputs.offsets[event]; i < args->inputs.offsets[event + 1] && status == SL_OK; i++) {
-    if (args->best.hit_count[i] == 0) continue;
+    if (args->best.hit_count[i] == 0 || track == args->tracks.offsets[event + 1] || !is_track_of(args, track, i))
+      continue;
     const struct track_hits hits = long_track_hits(&args->tracks, track, &args->velo_tracks, &args->ut_tracks, event);
     const uint32_t state = args->end_states.offsets[event] + args->inputs.velo_track[i];
     const struct forward_state velo = forward_velo_state(&args->end_states, state);

@@ -13,9 +13,11 @@
 /* An element of `inputs` below, for lists of inputs as X-macros. */
 #define NETWORK_INPUT_NAME(name) #name,
 
+enum { NETWORK_NAMES_BYTES = 1000 }; /* of a list of names in a message */
+
 /* The networks that a kernel is compiled for. */
 struct network_kind {
-  const char *const *inputs; /* their names */
+  const char *const *inputs; /* names of the inputs of the kernel */
   uint32_t input_count, layers, width, activation;
   uint32_t is_optional; /* 1: the algorithm also works without a network */
 };
@@ -24,25 +26,22 @@ static inline uint32_t network_is_present(const struct network_view *n) {
   return n->shape && n->shape[NETWORK_ACTIVATION] != NETWORK_NONE ? 1u : 0u;
 }
 
-/* Compares the inputs. Returns SL_OK, or an error after a message with the first that differs. */
-static inline int network_check_inputs(const struct sl_services *s, const struct network_view *n,
-                                       const struct network_kind *kind) {
+/* Finds the index in `kind` of each input of the network. Returns SL_OK, or an error after a message with the first
+ * input that the kernel does not have. */
+static inline int network_find_inputs(const struct sl_services *s, const struct network_view *n,
+                                      const struct network_kind *kind, uint32_t *index) {
   const char *name = (const char *)n->names;
-  const uint32_t count = n->shape[NETWORK_INPUTS];
-  for (uint32_t i = 0; i < count || i < kind->input_count; i++) {
-    const char *found = i < count ? name : NULL, *expected = i < kind->input_count ? kind->inputs[i] : NULL;
-    if (found && expected && strcmp(found, expected) == 0) {
-      name += strlen(name) + 1;
-      continue;
+  for (uint32_t i = 0; i < n->shape[NETWORK_INPUTS]; i++, name += strlen(name) + 1) {
+    uint32_t k = 0;
+    while (k < kind->input_count && strcmp(name, kind->inputs[k]) != 0) k++;
+    index[i] = k;
+    if (k < kind->input_count) continue;
+    char names[NETWORK_NAMES_BYTES] = "";
+    for (k = 0; k < kind->input_count; k++) {
+      strncat(names, k ? ", " : "", sizeof names - strlen(names) - 1);
+      strncat(names, kind->inputs[k], sizeof names - strlen(names) - 1);
     }
-    if (!found)
-      s->message(s->context, SL_ERROR, "the network ends after input %u; input %u must be `%s`", count, i + 1,
-                 expected);
-    else if (!expected)
-      s->message(s->context, SL_ERROR, "input %u of the network is `%s`, but there must be %u inputs", i + 1, found,
-                 kind->input_count);
-    else
-      s->message(s->context, SL_ERROR, "input %u of the network is `%s`, but must be `%s`", i + 1, found, expected);
+    s->message(s->context, SL_ERROR, "input %u of the network is `%s`; inputs of this node are %s", i + 1, name, names);
     return SL_EINVAL;
   }
   return SL_OK;
@@ -72,25 +71,29 @@ static inline int network_check_shape(const struct sl_services *s, const struct 
   return SL_OK;
 }
 
-/* Copies the numbers to their offsets in the table. */
-static inline void network_fill(const struct network_view *n, const struct network_kind *kind, float *table) {
+/* Copies the numbers to their offsets in the table. `index`: of the network's inputs in `kind`. */
+static inline void network_fill(const struct network_view *n, const struct network_kind *kind, const uint32_t *index,
+                                float *table) {
   const float *from = n->numbers;
-  uint32_t inputs = kind->input_count;
+  uint32_t inputs = n->shape[NETWORK_INPUTS];
   float *to = table;
   for (uint32_t l = 0; l < kind->layers; l++) {
     const uint32_t units = n->shape[NETWORK_UNITS + l];
-    for (uint32_t k = 0; k < units; k++)
-      for (uint32_t i = 0; i <= inputs; i++) to[kind->width * i + k] = *from++;
+    for (uint32_t k = 0; k < units; k++) {
+      to[k] = *from++;
+      for (uint32_t i = 0; i < inputs; i++) to[kind->width * (1 + (l == 0 ? index[i] : i)) + k] = *from++;
+    }
     to += kind->width * (1 + (l == 0 ? kind->input_count : kind->width));
     inputs = units;
   }
   to[kind->width] = *from++;
   for (uint32_t k = 0; k < inputs; k++) to[k] = *from++;
-  for (uint32_t i = 0; i < kind->input_count; i++) to[kind->width + 1 + i] = *from++;
+  for (uint32_t i = 0; i < n->shape[NETWORK_INPUTS]; i++) to[kind->width + 1 + index[i]] = *from++;
 }
 
-/* Makes the table `table` of the node from the network `n`; without a network the table is zero. Returns SL_OK, or an
- * error after a message that names the first input, or the number, that differs from `kind`. */
+/* Makes the table `table` of the node from the network `n`; without a network the table is zero. The network may have
+ * any of the inputs of `kind`, in any order; weights of the others are zero. Returns SL_OK, or an error after a message
+ * that names the first input, or the number, that does not suit `kind`. */
 static inline int network_take(const struct sl_services *s, const struct network_view *n,
                                const struct network_kind *kind, const char *table) {
   float *numbers =
@@ -102,9 +105,10 @@ static inline int network_take(const struct sl_services *s, const struct network
     s->message(s->context, SL_ERROR, "there is no network: the property `network` of its node is none");
     return SL_EINVAL;
   }
-  int status = network_check_inputs(s, n, kind);
+  uint32_t index[NETWORK_INPUTS_MAX];
+  int status = network_find_inputs(s, n, kind, index);
   if (status == SL_OK) status = network_check_shape(s, n, kind);
-  if (status == SL_OK) network_fill(n, kind, numbers);
+  if (status == SL_OK) network_fill(n, kind, index, numbers);
   return status;
 }
 
