@@ -47,7 +47,7 @@ for graph, expected in EXPECTED.items():
 
 # With the default settings.
 CATEGORIES = ("long", "long, p > 5 GeV", "long, p > 3 GeV, pt > 0.5 GeV", "long, p > 5 GeV, pt > 1 GeV", "long electrons")
-for graph, tracks, ghosts, reconstructed in (("forward.yaml", 201, 12, (178, 149, 106, 38, 7)), ("forward_no_ut.yaml", 52, 1, (50, 50, 50, 38, 1))):
+for graph, tracks, ghosts, reconstructed in (("forward.yaml", 198, 9, (178, 149, 106, 38, 7)), ("forward_no_ut.yaml", 52, 1, (50, 50, 50, 38, 1))):
     six = run(graph, SIX)["results"]["long_check"]
     checks.that((six["tracks"], six["ghosts"]) == (tracks, ghosts), f"{graph}: tracks and ghosts {six['tracks']}, {six['ghosts']}")
     checks.that(six["hits_in_truth"] >= 0.998 * six["hits"], f"{graph}: {six['hits_in_truth']} of {six['hits']} SciFi hits are true")
@@ -138,12 +138,13 @@ def check_simulated(text, graph, name, least, most_ghosts, *arguments):
                 f"{text}, q/p: width {every['width']:.4f}, median {every['median']:.4f}, charge right {every['right_charge']:.4f}")
 
 
-# Five times as many collisions as in average events.
-default, dense = (run_simulated("forward.yaml", "-n", 30, "--set", "raw.mu=26.5", *variant)["results"]["long_check"]
-                  for variant in ((), ("--with", ROOT / "graphs/variants/dense.yaml")))
-found, kept = (category(result, "long, p > 3 GeV, pt > 0.5 GeV")["reconstructed"] for result in (default, dense))
-checks.that(default["ghost_rate"] > 0.4 and dense["ghost_rate"] < 0.2, f"dense events: ghost rates {default['ghost_rate']:.3f}, {dense['ghost_rate']:.3f}")
-checks.that(kept > 0.85 * found, f"dense events: {kept} instead of {found} particles of p > 3 GeV, pt > 0.5 GeV")
+# The ghost network, also with five times as many collisions as in average events: factor of the number of ghosts, loss of particles.
+for graph, mu, most_ghosts, most_lost in (("forward.yaml", 5.3, 0.65, 0.01), ("forward_no_ut.yaml", 5.3, 0.4, 0.01), ("forward.yaml", 26.5, 0.12, 0.13)):
+    without, with_network = (run_simulated(graph, "-n", 100 if mu < 10 else 30, "--set", f"raw.mu={mu}", *network)["results"]["long_check"]
+                             for network in (("--set", "forward_network.network=none"), ()))
+    found, accepted = (category(result, "long, p > 3 GeV, pt > 0.5 GeV")["reconstructed"] for result in (without, with_network))
+    checks.that(with_network["ghosts"] < most_ghosts * without["ghosts"], f"{graph}, mu {mu}: {with_network['ghosts']} ghosts instead of {without['ghosts']}")
+    checks.that(accepted > (1 - most_lost) * found, f"{graph}, mu {mu}: {accepted} particles of p > 3 GeV, pt > 0.5 GeV instead of {found}")
 
 UP = ("--set", "raw.polarity=up", "--set", "magnet.polarity=up")
 for version in range(4, 9):
