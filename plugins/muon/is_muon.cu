@@ -1,5 +1,5 @@
 /* muon.is_muon: flags long tracks that have compatible hits in enough muon stations (README.md, "Muons").
- *   1. Search the hits of M3, then M2, which every muon needs, then M4 and M5. M3 comes first because it has fewer hits;
+ *   1. Search the hits of M3, then M2, which every muon needs, then M4 and M5. M3 has fewer hits and comes first;
  *      most tracks end there.
  *   2. For muons, find the closest compatible hit of each station; ties: the first hit.
  * Parallelism: eight threads per track compute the windows of a station (x and y in four regions) and share its hits. A
@@ -81,8 +81,8 @@ static SL_DEVICE struct distance distance_of(const struct is_muon_args *a, size_
 }
 
 /* 1 if a hit is compatible with the track. */
-static SL_DEVICE uint32_t is_near(const struct is_muon_args *a, size_t hit, const struct track_line *t,
-                                  float window_x, float window_y) {
+static SL_DEVICE uint32_t is_near(const struct is_muon_args *a, size_t hit, const struct track_line *t, float window_x,
+                                  float window_y) {
   const struct distance d = distance_of(a, hit, t);
   const uint32_t near_x = sl_abs_f32(d.x) < a->hits.half_x[hit] * window_x;
   const uint32_t near_y = sl_abs_f32(d.y) < a->hits.half_y[hit] * window_y;

@@ -2,7 +2,7 @@
  *   1. Take the closest hits that muon.is_muon found.
  *   2. Compute chi2 with and without correlated multiple scattering, and the straight line through the hits.
  *   3. Evaluate the network. Without a network all tracks have score 1.
- * Tracks that are not muons, or whose inputs are not finite, have fixed values, decided before the network runs.
+ * Tracks that are not muons, and tracks with inputs that are not finite, have fixed values: the network does not run.
  * Parallelism: one thread per track. Determinism: sums in one order (score_network.h).
  * Cost: reads 1 byte per track, for muons 120 more and 4.8 kB of weights; writes 12 bytes per track.
  */
