@@ -27,7 +27,7 @@ enum { LAYERS = 5, WIDTH = 16 /* units per layer, at most */ };
 static const float no_chi2 = 10.0f;
 
 static SL_DEVICE uint32_t inputs_of(const struct score_args *a, uint32_t event, uint32_t track, float *inputs) {
-  const struct muon_score_track t = muon_score_track(&a->tracks, &a->hits, &a->flags, &a->end_states, event, track);
+  const struct muon_score_track t = muon_score_track_at(&a->tracks, &a->hits, &a->flags, &a->end_states, event, track);
   return muon_score_inputs(&t, inputs);
 }
 

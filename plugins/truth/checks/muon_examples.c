@@ -56,7 +56,7 @@ static int write_event(struct track_check *tracks, const void *args_, uint32_t e
     if (!args->flags.is_muon[i]) continue;
     const struct track_hits hits = long_track_hits(&args->tracks, i, &args->velo_tracks, &args->ut_tracks, event);
     const struct muon_score_track t =
-        muon_score_track(&args->tracks, &args->hits, &args->flags, &args->end_states, event, i);
+        muon_score_track_at(&args->tracks, &args->hits, &args->flags, &args->end_states, event, i);
     track_check_add(&e->tracks, &hits);
     const struct mc_particle *particle = track_check_particle(&e->tracks);
     if (!particle || !muon_score_inputs(&t, inputs)) continue;

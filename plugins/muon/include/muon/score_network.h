@@ -29,11 +29,11 @@ struct muon_score_track {
 };
 
 /* Long track `i` of the slice with its hits. `end_states`: of the VELO tracks at the end of the VELO. */
-SL_MATH_FUNCTION struct muon_score_track muon_score_track(const struct long_tracks_view *tracks,
-                                                          const struct muon_hits_view *hits,
-                                                          const struct muon_flags_view *flags,
-                                                          const struct track_states_view *end_states, uint32_t event,
-                                                          uint32_t i) {
+SL_MATH_FUNCTION struct muon_score_track muon_score_track_at(const struct long_tracks_view *tracks,
+                                                             const struct muon_hits_view *hits,
+                                                             const struct muon_flags_view *flags,
+                                                             const struct track_states_view *end_states, uint32_t event,
+                                                             uint32_t i) {
   struct muon_score_track t;
   t.qop = tracks->qop[i];
   t.x = tracks->x[i];
