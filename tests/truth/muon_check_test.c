@@ -192,7 +192,7 @@ static void assert_accepted(const char *report, const char *kind, const char *bi
   assert_true(number_in(found, "error") > 0 && number_in(found, "error") < 1);
 }
 
-/* Tracks at the limits are accepted; those that are not identified as muons are not counted. */
+/* Tracks at the limits are accepted; tracks that are not identified as muons are not counted. */
 static void requirements_on_scores_accept_identified_muons(void **state) {
   struct true_particle particles[6];
   (void)state;

@@ -24,7 +24,7 @@
     "UT tracks to which ut_track refers; adds their hits")                                                             \
   M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",                    \
     "banks with true particles")                                                                                       \
-  M(F32, min_score, 0.6, 0.0, 1.0, "", "smallest score of an accepted muon, with `scores`")                            \
+  M(F32, min_score, 0.45, 0.0, 1.0, "", "smallest score of an accepted muon, with `scores`")                           \
   M(F32, max_chi2_correlated, 1.8, -6.0, 10.0, "", "largest log10 of chi2 per hit of an accepted muon, with `scores`") \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 SL_HOST_ARGUMENTS(muon_check, MUON_CHECK);
