@@ -3,6 +3,7 @@
 #include "forward_network_text.h"
 #include "forward_no_ut_network_text.h"
 #include "matching_network_text.h"
+#include "muon_network_text.h"
 #include "two_track_network_text.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 
 /* Files of the folder built_in; their texts are embedded by CMakeLists.txt. */
-#define BUILT_IN(N)          N(forward) N(forward_no_ut) N(matching) N(two_track)
+#define BUILT_IN(N)          N(forward) N(forward_no_ut) N(matching) N(muon) N(two_track)
 #define BUILT_IN_TEXT_(name) {#name, name##_network_text},
 static const struct { const char *name, *text; } built_in_networks[] = {BUILT_IN(BUILT_IN_TEXT_)};
 #define BUILT_IN_NAME_(name) #name ", "

@@ -4,7 +4,7 @@ versions, compared with Monte Carlo truth."""
 from common import ROOT, SIX, Checks, call, need_data, run, run_simulated
 
 checks = Checks()
-# Digests of 40 events: tiles, hits, flags, stubs.
+# Digests of 40 events: tiles, hits, flags, scores, stubs.
 GOLDEN = {2: ['128e8df0efe85c0b', '084ddbe2cd0ed96b', '19c713d89962988a', '01f8399dff8de64f'],
           3: ['1ecc83e2cf6a6b97', '0002d9bf94f43d8b', '1b26f3a21224ecf5', '173eaf83bd7dfd14']}
 VERSIONS = {2: (), 3: ("--set", "raw.muon_version=3", "--set", "muon_geometry.format=3")}
@@ -52,6 +52,10 @@ checks.that(pions["tracks"] > 5000 and pions["rate"] < 0.15, f"J/psi: {pions['mu
 for name in ("muons", "pions"):
     slow = kind(signal, name, "p < 3 GeV")
     checks.that(slow["rate"] < 0.02, f"J/psi: {slow['muons']} of {slow['tracks']} {name} below 3 GeV are identified, with a measured momentum above 3 GeV")
+
+share = {name: {key: kind(signal, name)[key]["share"] for key in ("min_score", "max_chi2_correlated")} for name in ("muons", "pions")}
+checks.that(share["muons"]["min_score"] > 0.85 and share["pions"]["min_score"] < 0.2, f"J/psi: share of identified muons and pions that the network accepts: {share}")
+checks.that(share["muons"]["max_chi2_correlated"] > 0.95 and share["pions"]["max_chi2_correlated"] < 0.5, "J/psi: most muons, and fewer pions, pass the requirement on chi2")
 
 # Sample events: the number of hits is that of an independent program, and so is the number of muons, with nearly equal tracks.
 need_data()

@@ -1,5 +1,5 @@
-/* is_muon_test.c: muon.is_muon: required stations by momentum, and windows against a plain loop over all hits in double
- * precision. */
+/* is_muon_test.c: muon.is_muon: required stations by momentum, closest hits, and windows and hits against a plain loop
+ * over all hits in double precision. */
 #include "forward/event_model.h"
 #include "muon_support.h"
 
@@ -87,6 +87,81 @@ static void required_stations_depend_on_the_momentum(void **state) {
   }
 }
 
+/* --------------------------------------------------------------------------------------------------- closest hits */
+
+/* Runs a track of momentum `p` along x = 500 mm, y = -700 mm on the hits of event 1. */
+static struct sl_test *run_on_hits(struct hits *h, float p) {
+  static struct tracks t;
+  memset(&t, 0, sizeof t);
+  for (uint32_t event = 2; event <= EVENTS; event++) h->offsets[event] = h->count;
+  t.qop[0] = 1 / p, t.x[0] = 500, t.y[0] = -700;
+  t.offsets[2] = t.offsets[3] = 1;
+  struct sl_test *test = is_muon_new(&t, h);
+  assert_int_equal(sl_test_run(test), 0);
+  return test;
+}
+
+static void assert_hits(struct sl_test *test, uint8_t is_muon, const uint16_t *expected) {
+  assert_int_equal(OUTPUT(test, "flags", "is_muon", uint8_t)[0], is_muon);
+  for (uint32_t s = 0; s < MUON_STATIONS; s++)
+    if (OUTPUT(test, "flags", "hits", uint16_t)[s] != expected[s])
+      fail_msg("M%u: hit %u, expected %u", s + 2, OUTPUT(test, "flags", "hits", uint16_t)[s], expected[s]);
+  sl_test_free(test);
+}
+
+/* Event 0 has hits too, so that indices in the event and in the slice differ. Distances in y have twice the weight. */
+static void the_closest_hit_of_each_station_is_stored(void **state) {
+  static struct hits h;
+  const uint16_t expected[MUON_STATIONS] = {1, 2, 7, 8};
+  (void)state;
+  memset(&h, 0, sizeof h);
+  for (uint32_t station = 0; station < MUON_STATIONS; station++) add_hit(&h, 0, 4 * station, 500, -700);
+  add_hit(&h, 1, 0, 500, -692);  /* M2: 2 * 8^2 = 128 */
+  add_hit(&h, 1, 1, 510, -700);  /* 10^2 */
+  add_hit(&h, 1, 4, 497, -704);  /* M3: 9 + 32 = 41 */
+  add_hit(&h, 1, 4, 494, -703);  /* 36 + 18 = 54 */
+  add_hit(&h, 1, 7, 500, -705);  /* 50 */
+  add_hit(&h, 1, 8, 520, -700);  /* M4 */
+  add_hit(&h, 1, 10, 519, -700); /* M4 */
+  add_hit(&h, 1, 11, 518, -700); /* M4, the closest */
+  add_hit(&h, 1, 12, 500, -700); /* M5 */
+  assert_hits(run_on_hits(&h, 20000), 1, expected);
+  assert_hits(run_on_hits(&h, 4000), 1, expected); /* M4 and M5 are not required */
+}
+
+/* More hits than eight threads take at a time. */
+static void the_first_of_equally_close_hits_is_stored(void **state) {
+  static struct hits h;
+  const uint16_t expected[MUON_STATIONS] = {3, 30, MUON_NO_HIT, MUON_NO_HIT};
+  (void)state;
+  memset(&h, 0, sizeof h);
+  for (uint32_t i = 0; i < 30; i++) add_hit(&h, 1, i / 8, 500.0f + (i % 2 ? 8.0f : -8.0f) * (i < 3 ? 2 : 1), -700);
+  for (uint32_t i = 0; i < 30; i++) add_hit(&h, 1, 4 + i / 8, 500, -700.0f + (i % 2 ? 8.0f : -8.0f));
+  assert_hits(run_on_hits(&h, 5000), 1, expected);
+}
+
+static void hits_outside_the_windows_are_not_stored(void **state) {
+  static struct hits h;
+  const uint16_t expected[MUON_STATIONS] = {0, 1, MUON_NO_HIT, 3};
+  (void)state;
+  memset(&h, 0, sizeof h);
+  add_hit(&h, 1, 0, 500, -700);
+  add_hit(&h, 1, 4, 500, -700);
+  add_hit(&h, 1, 8, 900, -700); /* M4: the window ends at 238 mm */
+  add_hit(&h, 1, 12, 500, -700);
+  assert_hits(run_on_hits(&h, 8000), 1, expected);
+}
+
+static void tracks_that_are_not_muons_have_no_hits(void **state) {
+  static struct hits h;
+  const uint16_t none[MUON_STATIONS] = {MUON_NO_HIT, MUON_NO_HIT, MUON_NO_HIT, MUON_NO_HIT};
+  (void)state;
+  memset(&h, 0, sizeof h);
+  for (uint32_t station = 0; station < 3; station++) add_hit(&h, 1, 4 * station, 500, -700);
+  assert_hits(run_on_hits(&h, 2900), 0, none);
+  assert_hits(run_on_hits(&h, 20000), 0, none); /* M5 has no hit */
+}
+
 /* With a = 2, b = 0 and a factor of 1.5 a window of M3 R2 is three half-widths: below 30 mm in x and 60 mm in y. */
 static void hits_of_other_events_and_outside_windows_are_ignored(void **state) {
   static const double flat[WINDOWS] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
@@ -150,10 +225,12 @@ static const double c[WINDOWS] = {0.06, 0.13, 0.08, 0.19, 0.1,  0.19, 0.15, 0.24
                                   0.19, 0.09, 0.21, 0.12, 0.32, 0.08, 0.1,  0.15, 0.22, 0.23, 0.3,
                                   0.36, 0.52, 0.07, 0.08, 0.14, 0.2,  0.24, 0.34, 0.49, 0.52};
 
-/* Lowers `margin` to the smallest distance of a residual from the edge of its window, relative to the window. */
+/* Finds the closest hits. Lowers `margin` to the smallest distance of a residual from the edge of its window, relative
+ * to the window, and to the smallest relative difference of the squared distance of a hit from the closest so far. */
 static uint32_t is_muon_plainly(const struct tracks *t, uint32_t track, const struct hits *h, uint32_t event,
-                                double *margin) {
+                                uint16_t *hits, double *margin) {
   const double p = 1 / fabs((double)t->qop[track]);
+  double closest[MUON_STATIONS] = {INFINITY, INFINITY, INFINITY, INFINITY};
   uint32_t stations = 0;
   for (uint32_t i = 0, grid = 0; i < h->first[event][MUON_GRIDS]; i++) {
     const uint32_t hit = h->offsets[event] + i;
@@ -169,7 +246,14 @@ static uint32_t is_muon_plainly(const struct tracks *t, uint32_t track, const st
       is_near &= fabs(off[k]) < window;
       *margin = fmin(*margin, fabs(fabs(off[k]) / window - 1));
     }
-    stations |= is_near << grid / MUON_REGIONS;
+    const double distance = off[0] * off[0] + 2 * off[1] * off[1];
+    const uint32_t station = grid / MUON_REGIONS;
+    stations |= is_near << station;
+    if (!is_near) continue;
+    if (isfinite(closest[station])) *margin = fmin(*margin, fabs(distance / closest[station] - 1));
+    if (distance >= closest[station]) continue;
+    closest[station] = distance;
+    hits[station] = (uint16_t)i;
   }
   if (p < 3000 || (stations & 3) != 3) return 0;
   return p < 6000 || (p < 10000 ? (stations & 12) != 0 : (stations & 12) == 12);
@@ -202,7 +286,7 @@ static void make_case(struct tracks *t, struct hits *h) {
   }
 }
 
-static void flags_equal_those_of_plain_loops(void **state) {
+static void flags_and_hits_equal_those_of_plain_loops(void **state) {
   static struct tracks t;
   static struct hits h;
   uint32_t muons = 0, checked = 0;
@@ -216,9 +300,12 @@ static void flags_equal_those_of_plain_loops(void **state) {
     for (uint32_t event = 0; event < EVENTS; event++) {
       for (uint32_t i = t.offsets[event]; i < t.offsets[event + 1]; i++) {
         double margin = 1;
-        const uint32_t wanted = is_muon_plainly(&t, i, &h, event, &margin);
+        uint16_t hits[MUON_STATIONS] = {MUON_NO_HIT, MUON_NO_HIT, MUON_NO_HIT, MUON_NO_HIT};
+        const uint32_t wanted = is_muon_plainly(&t, i, &h, event, hits, &margin);
         if (margin < 1e-5) continue; /* rounding may decide */
+        if (!wanted) memset(hits, 0xFF, sizeof hits);
         assert_int_equal(OUTPUT(test, "flags", "is_muon", uint8_t)[i], wanted);
+        assert_memory_equal(OUTPUT(test, "flags", "hits", uint16_t) + MUON_STATIONS * i, hits, sizeof hits);
         muons += wanted;
         checked++;
       }
@@ -251,8 +338,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(windows_of_constant_width_accept_any_momentum),
       cmocka_unit_test(required_stations_depend_on_the_momentum),
+      cmocka_unit_test(the_closest_hit_of_each_station_is_stored),
+      cmocka_unit_test(the_first_of_equally_close_hits_is_stored),
+      cmocka_unit_test(hits_outside_the_windows_are_not_stored),
+      cmocka_unit_test(tracks_that_are_not_muons_have_no_hits),
       cmocka_unit_test(hits_of_other_events_and_outside_windows_are_ignored),
-      cmocka_unit_test(flags_equal_those_of_plain_loops),
+      cmocka_unit_test(flags_and_hits_equal_those_of_plain_loops),
       cmocka_unit_test(straight_tracks_are_muons_and_invalid_momenta_are_not),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,9 +128,10 @@ with tempfile.TemporaryDirectory() as name:
                     f"examples of one class: {done.stderr.strip()}")
 
     # Built-in networks, from few events, and those of the repository
-    done = run(ROOT / "scripts/train", "matching", "-n", "100", "-o", folder, "--sluice", SLUICE, "--trainer", TRAINER, "--work", folder / "work")
-    checks.that(done.returncode == 0, f"{done.stdout}{done.stderr}".strip())
-    call("run", ROOT / "graphs/matching_no_ut.yaml", "-n", "2", "--quiet", "--set", f"matching_network.network={folder}/matching.network")
+    for network, events, graph in (("matching", 100, "matching_no_ut"), ("muon", 300, "muon")):
+        done = run(ROOT / "scripts/train", network, "-n", events, "-o", folder, "--sluice", SLUICE, "--trainer", TRAINER, "--work", folder / "work")
+        checks.that(done.returncode == 0, f"{done.stdout}{done.stderr}".strip())
+        call("run", ROOT / f"graphs/{graph}.yaml", "-n", "2", "--quiet", "--set", f"{network}_network.network={folder}/{network}.network")
     if not BRIEF:
         run(ROOT / "scripts/train", "matching", "-o", folder, "--sluice", SLUICE, "--trainer", TRAINER, "--work", folder / "work")
         for file in ("built_in/matching.network", "matching.md"):

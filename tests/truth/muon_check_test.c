@@ -23,6 +23,8 @@ static struct {
   uint32_t velo_id[TRACK_HITS * TRACKS_MAX], scifi_id[TRACK_HITS * TRACKS_MAX];
   float qop[TRACKS_MAX];
   uint8_t is_muon[TRACKS_MAX];
+  float score[TRACKS_MAX], chi2[TRACKS_MAX];
+  uint32_t has_scores;
 } tracks;
 
 static int start(void **state) {
@@ -45,6 +47,13 @@ static void add_track(uint32_t velo, uint32_t scifi, float p, uint8_t is_muon) {
   tracks.is_muon[i] = is_muon;
 }
 
+/* Sets the score and the log10 of chi2 of the last track, and connects scores. */
+static void set_score(float score, float chi2) {
+  tracks.score[tracks.count - 1] = score;
+  tracks.chi2[tracks.count - 1] = chi2;
+  tracks.has_scores = 1;
+}
+
 static void end_tracks(void) { tracks.offsets[++tracks.event_count] = tracks.count; }
 
 static const char *run(void) {
@@ -56,6 +65,10 @@ static const char *run(void) {
   sl_test_input(test, "tracks", "ut_track", tracks.ut_track, tracks.count);
   sl_test_input(test, "tracks", "qop", tracks.qop, tracks.count);
   sl_test_input(test, "flags", "is_muon", tracks.is_muon, tracks.count);
+  if (tracks.has_scores) {
+    sl_test_input(test, "scores", "score", tracks.score, tracks.count);
+    sl_test_input(test, "scores", "chi2_correlated", tracks.chi2, tracks.count);
+  }
   sl_test_input(test, "velo_tracks", "offsets", tracks.offsets, tracks.event_count + 1);
   sl_test_input(test, "velo_tracks", "hit_offsets", tracks.hit_offsets, tracks.count + 1);
   sl_test_input(test, "velo_tracks", "hit_id", tracks.velo_id, TRACK_HITS * tracks.count);
@@ -171,12 +184,56 @@ static void hits_of_other_events_are_reported(void **state) {
   assert_non_null(strstr(sl_test_messages(test), "no SciFi hit id of the tracks is in the truth"));
 }
 
+static void assert_accepted(const char *report, const char *kind, const char *bin, const char *requirement,
+                            uint32_t accepted, uint32_t muons) {
+  const char *found = named(named(named(strstr(report, "\"kinds\""), kind), bin), requirement);
+  assert_int_equal(number_in(found, "accepted"), accepted);
+  assert_float_equal(number_in(found, "share"), ((double)accepted / muons), 1e-6);
+  assert_true(number_in(found, "error") > 0 && number_in(found, "error") < 1);
+}
+
+/* Tracks at the limits are accepted; tracks that are not identified as muons are not counted. */
+static void requirements_on_scores_accept_identified_muons(void **state) {
+  struct true_particle particles[6];
+  (void)state;
+  for (uint32_t i = 0; i < 6; i++) {
+    fill(&particles[i], i + 1, i < 5 ? 13 : 211, 12000);
+    add_track(i + 1, i + 1, 20000, i != 4);
+    set_score((const float[]){0.9f, 0.75f, 0.74f, 0.1f, 1, 0.8f}[i], (const float[]){2, 1.5f, 1.51f, 3, -6, 9}[i]);
+  }
+  add_event(banks, particles, 6);
+  end_tracks();
+  sl_test_set(test, "min_score", 0.75);
+  sl_test_set(test, "max_chi2_correlated", 1.5);
+  const char *report = run();
+  assert_bin(report, "muons", "10 to 15 GeV", 4, 5);
+  assert_accepted(report, "muons", "10 to 15 GeV", "min_score", 2, 4);
+  assert_accepted(report, "muons", "10 to 15 GeV", "max_chi2_correlated", 1, 4);
+  assert_accepted(report, "muons", "p > 3 GeV", "min_score", 2, 4);
+  assert_accepted(report, "pions", "10 to 15 GeV", "min_score", 1, 1);
+  assert_accepted(report, "pions", "p > 3 GeV", "max_chi2_correlated", 0, 1);
+}
+
+static void without_scores_there_are_no_requirements(void **state) {
+  struct true_particle particle;
+  (void)state;
+  fill(&particle, 1, 13, 20000);
+  add_event(banks, &particle, 1);
+  add_track(1, 1, 20000, 1);
+  end_tracks();
+  const char *report = run();
+  assert_bin(report, "muons", "p > 3 GeV", 1, 1);
+  assert_null(strstr(report, "min_score"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(tracks_are_counted_by_kind_and_true_momentum, start, stop_check),
       cmocka_unit_test_setup_teardown(pdg_int32_min_is_of_no_kind, start, stop_check),
       cmocka_unit_test_setup_teardown(ghosts_are_counted_by_their_own_momentum, start, stop_check),
       cmocka_unit_test_setup_teardown(a_decay_in_flight_counts_as_the_first_particle, start, stop_check),
+      cmocka_unit_test_setup_teardown(requirements_on_scores_accept_identified_muons, start, stop_check),
+      cmocka_unit_test_setup_teardown(without_scores_there_are_no_requirements, start, stop_check),
       cmocka_unit_test_setup_teardown(hits_of_other_events_are_reported, start, stop_check),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,6 +122,14 @@ void track_check_add_momentum(struct track_check *c, const struct track_hits *tr
   if (c->association.match_count == 0) c->fast_ghosts++;
 }
 
+const struct mc_particle *track_check_particle(const struct track_check *c) {
+  const struct association *a = &c->association;
+  const struct match *best = NULL;
+  for (uint32_t k = 0; k < a->match_count; k++)
+    if (!best || a->matches[k].shared.in[MC_VELO] > best->shared.in[MC_VELO]) best = &a->matches[k];
+  return best ? &c->mc.particles[best->particle] : NULL;
+}
+
 /* ---------------------------------------------------------------------------------------------------- report */
 
 void track_check_report_categories(const struct track_check *c, const struct sl_report *r) {

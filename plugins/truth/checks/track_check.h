@@ -65,6 +65,10 @@ void track_check_add(struct track_check *c, const struct track_hits *track);
 void track_check_add_momentum(struct track_check *c, const struct track_hits *track,
                               const struct track_states_view *states, uint32_t state, double qop);
 
+/* Particle of the last track: the matched particle with the most VELO hits of the track, so that a decay in flight is
+ * the particle before the decay; ties: the first. NULL for a ghost. */
+const struct mc_particle *track_check_particle(const struct track_check *c);
+
 /* Hits of VELO track number `track` of an event; hits of a VELO-UT track, none if ut_tracks is not connected or the
  * number is FORWARD_NO_TRACK. */
 struct hit_ids velo_hits_of(const struct velo_tracks_view *tracks, uint32_t event, uint32_t track);

@@ -109,11 +109,26 @@ SL_COLLECTION(muon_tiles, MUON_TILES_FIELDS, "hit pads and strips of the muon ch
   F(is_crossed, u8, PER_ITEM, "", "1 if the hit is a crossing of two strips")
 SL_COLLECTION(muon_hits, MUON_HITS_FIELDS, "hits in the muon chambers, by station and region");
 
+static const float MUON_TRACK_Z SL_UNUSED = 9410.0f; /* mm: z of the states of long tracks */
+
 /* Flags of long tracks, with the offsets of the tracks. */
-#define MUON_FLAGS_FIELDS(F)                                \
-  F(offsets, u32, OFFSETS, "", "first track of each event") \
-  F(is_muon, u8, PER_ITEM, "", "1 if enough stations have a compatible hit")
-SL_COLLECTION(muon_flags, MUON_FLAGS_FIELDS, "flags of long tracks that are muons");
+#define MUON_NO_HIT UINT16_MAX
+#define MUON_FLAGS_FIELDS(F)                                                 \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                  \
+  F(is_muon, u8, PER_ITEM, "", "1 if enough stations have a compatible hit") \
+  F(hits, u16, PER_ITEM_OF(4), "",                                           \
+    "index in the event of the closest compatible hit in M2 to M5; 65535: none, or the track is not a muon")
+SL_COLLECTION(muon_flags, MUON_FLAGS_FIELDS, "flags of long tracks that are muons, with their hits");
+
+/* Compatibility of the hits of muons with the track, with the offsets of the tracks. */
+#define MUON_SCORES_FIELDS(F)                                                                              \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                                                \
+  F(chi2_correlated, f32, PER_ITEM, "",                                                                    \
+    "log10 of chi2 per hit with correlated multiple scattering, at least -6; 10: the track is not a muon") \
+  F(chi2_uncorrelated, f32, PER_ITEM, "",                                                                  \
+    "log10 of chi2 per hit without multiple scattering, at least -6; 10: the track is not a muon")         \
+  F(score, f32, PER_ITEM, "", "probability of a muon, from the network; 0: the track is not a muon; no network: all 1")
+SL_COLLECTION(muon_scores, MUON_SCORES_FIELDS, "compatibility of muon hits with long tracks");
 
 /* Straight lines through a hit of each station, M2 to M5. */
 #define MUON_STUBS_FIELDS(F)                                                                    \
