@@ -1,9 +1,10 @@
 /* selections.particles: the quantities of long tracks that selection lines use: primary vertex, impact parameter,
- * momentum, lepton identification (README.md, "Particles").
+ * momentum, lepton identification, scores of networks (README.md, "Particles").
  *
  * The primary vertex of a track is the vertex with the least chi2 of the impact parameter; ties: the lowest index.
  * Parallelism: one block per event, one thread per track, which loops over the vertices of the event.
- * Cost: reads 60 bytes per track, 36 per vertex, 1 per lepton flag and 8 for bremsstrahlung; writes 58 bytes per track.
+ * Cost: reads 64 bytes per track, 36 per vertex, 1 per lepton flag, 12 of scores and 8 for bremsstrahlung;
+ * writes 74 bytes per track.
  */
 #include "calo/event_model.h"
 #include "forward/event_model.h"
@@ -15,12 +16,14 @@
 
 #define SL_ARGS particles_args
 #define PARTICLES(M)                                                                                                 \
-  M(IN, tracks, long_tracks, "offsets velo_track", "long tracks")                                                    \
+  M(IN, tracks, long_tracks, "offsets velo_track ghost", "long tracks")                                                    \
   M(IN, states, long_states, "", "states of the long tracks at the beam line")                                       \
   M(IN, vertices, pv_vertices, "offsets x y z c_xx c_xy c_yy c_xz c_yz c_zz", "primary vertices")                    \
   M(OPTIONAL_IN, muons, muon_flags, "is_muon", "muon identification of the long tracks; if not connected: no muons") \
-  M(OPTIONAL_IN, electrons, calo_electrons, "is_electron",                                                           \
-    "electron identification of the long tracks; if not connected: no electrons")                                    \
+  M(OPTIONAL_IN, muon_scores, muon_scores, "chi2_correlated score",                                                  \
+    "scores of the muons; if not connected: `nn` 1, and `chi2corr` -6 for muons")                                    \
+  M(OPTIONAL_IN, electrons, calo_electrons, "is_electron score",                                                           \
+    "electron identification of the long tracks; if not connected: no electrons, `nn_e` 1")                                  \
   M(OPTIONAL_IN, bremsstrahlung, calo_bremsstrahlung, "offsets energy et",                                           \
     "bremsstrahlung energy of all VELO tracks; if not connected: 0")                                                 \
   M(OUT, particles, particles, "one particle per long track", SL_SHARES_OFFSETS(tracks))                             \
@@ -30,6 +33,8 @@ SL_ARGUMENTS(particles, PARTICLES);
 static const float least_qop = 1e-20f;  /* 1/MeV: limits the momentum */
 static const float least_slope = 1e-6f; /* limits the pseudorapidity */
 static const float none = -1.0f;        /* impact parameter without a vertex */
+
+static const float no_muon = 10.0f, least_chi2 = -6.0f; /* chi2corr of a track that is not a muon; if not computed */
 
 /* A vertex, with the squared impact parameter of a track and its chi2. */
 struct association {
@@ -115,6 +120,10 @@ static SL_DEVICE void write_particle(const struct particles_args *a, uint32_t ev
   a->particles.tx[i] = is_fitted ? a->states.tx[i] : 0.0f;
   a->particles.ty[i] = is_fitted ? a->states.ty[i] : 0.0f;
   a->particles.chi2_ndof[i] = ndof > 0 ? a->states.chi2[i] / (float)ndof : 0.0f;
+  a->particles.ghost[i] = a->tracks.ghost[i];
+  a->particles.nn[i] = a->muon_scores.score ? a->muon_scores.score[i] : 1.0f;
+  a->particles.nn_e[i] = a->electrons.score ? a->electrons.score[i] : 1.0f;
+  a->particles.chi2corr[i] = !is_muon ? no_muon : a->muon_scores.score ? a->muon_scores.chi2_correlated[i] : least_chi2;
   a->particles.leptons[i] = (uint8_t)((is_muon ? PARTICLE_IS_MUON : 0) | (is_electron ? PARTICLE_IS_ELECTRON : 0));
 }
 

@@ -19,6 +19,7 @@ struct sample {
   float state[STATE_FIELDS][TRACKS], vertex[VERTEX_FIELDS][VERTICES], energy[VELO_TRACKS], et[VELO_TRACKS];
   uint32_t velo_track[TRACKS], ndof[TRACKS];
   uint8_t is_muon[TRACKS], is_electron[TRACKS];
+  float ghost[TRACKS], muon_score[TRACKS], muon_chi2[TRACKS], electron_score[TRACKS];
 };
 
 static void make_vertices(struct sample *s) {
@@ -40,6 +41,10 @@ static void make_sample(struct sample *s) {
     s->ndof[i] = 2 + 2 * (i % 10);
     s->velo_track[i] = (i * 3) % 40;
     s->is_muon[i] = i % 3 == 0;
+    s->ghost[i] = (float)(i % 11) / 16;
+    s->muon_score[i] = s->is_muon[i] ? (float)(i % 7) / 8 : 0;
+    s->muon_chi2[i] = s->is_muon[i] ? (float)(i % 5) - 2 : 10;
+    s->electron_score[i] = (float)(i % 13) / 16;
     s->is_electron[i] = i % 5 == 0;
   }
   for (uint32_t i = 0; i < VELO_TRACKS; i++) s->energy[i] = (float)(100 * i), s->et[i] = (float)(7 * i);
@@ -50,6 +55,7 @@ static struct sl_test *particles_new(const struct sample *s) {
   sl_test_events(t, EVENTS);
   sl_test_input(t, "tracks", "offsets", event_tracks, EVENTS + 1);
   sl_test_input(t, "tracks", "velo_track", s->velo_track, TRACKS);
+  sl_test_input(t, "tracks", "ghost", s->ghost, TRACKS);
   sl_test_input(t, "states", "offsets", event_tracks, EVENTS + 1);
   for (uint32_t f = 0; f < STATE_FIELDS; f++) sl_test_input(t, "states", state_names[f], s->state[f], TRACKS);
   sl_test_input(t, "states", "ndof", s->ndof, TRACKS);
@@ -60,7 +66,10 @@ static struct sl_test *particles_new(const struct sample *s) {
 
 static void give_leptons(struct sl_test *t, const struct sample *s) {
   sl_test_input(t, "muons", "is_muon", s->is_muon, TRACKS);
+  sl_test_input(t, "muon_scores", "score", s->muon_score, TRACKS);
+  sl_test_input(t, "muon_scores", "chi2_correlated", s->muon_chi2, TRACKS);
   sl_test_input(t, "electrons", "is_electron", s->is_electron, TRACKS);
+  sl_test_input(t, "electrons", "score", s->electron_score, TRACKS);
   sl_test_input(t, "bremsstrahlung", "offsets", event_velo_tracks, EVENTS + 1);
   sl_test_input(t, "bremsstrahlung", "energy", s->energy, VELO_TRACKS);
   sl_test_input(t, "bremsstrahlung", "et", s->et, VELO_TRACKS);
@@ -113,6 +122,8 @@ static void assert_momentum(const struct sl_test *t, const struct sample *s, uin
   assert_int_equal(OUTPUT(t, "particles", "charge", int8_t)[i], s->state[QOP][i] > 0 ? 1 : -1);
   assert_int_equal(OUTPUT(t, "particles", "leptons", uint8_t)[i], s->is_muon[i] + 2 * s->is_electron[i]);
   assert_int_equal(OUTPUT(t, "particles", "velo_track", uint32_t)[i], s->velo_track[i]);
+  assert_true(number(t, "ghost", i) == s->ghost[i] && number(t, "nn", i) == s->muon_score[i]);
+  assert_true(number(t, "nn_e", i) == s->electron_score[i] && number(t, "chi2corr", i) == s->muon_chi2[i]);
   assert_true(number(t, "z", i) == s->state[Z][i]);
   assert_true(number(t, "tx", i) == s->state[TX][i] && number(t, "ty", i) == s->state[TY][i]);
 }
@@ -182,8 +193,22 @@ static void inputs_that_are_not_connected_add_nothing(void **state) {
   assert_int_equal(sl_test_run(t), 0);
   for (uint32_t i = 0; i < TRACKS; i++) {
     assert_int_equal(OUTPUT(t, "particles", "leptons", uint8_t)[i], 0);
+    assert_true(number(t, "nn", i) == 1 && number(t, "nn_e", i) == 1 && number(t, "chi2corr", i) == 10);
     assert_true(number(t, "p", i) == number(t, "p_corrected", i) && number(t, "pt", i) == number(t, "pt_corrected", i));
   }
+  sl_test_free(t);
+}
+
+static void without_scores_muons_have_neutral_values(void **state) {
+  static struct sample s;
+  (void)state;
+  random_start(3);
+  make_sample(&s);
+  struct sl_test *t = particles_new(&s);
+  sl_test_input(t, "muons", "is_muon", s.is_muon, TRACKS);
+  assert_int_equal(sl_test_run(t), 0);
+  for (uint32_t i = 0; i < TRACKS; i++)
+    assert_true(number(t, "nn", i) == 1 && number(t, "chi2corr", i) == (s.is_muon[i] ? -6 : 10));
   sl_test_free(t);
 }
 
@@ -249,6 +274,7 @@ int main(void) {
       cmocka_unit_test(particles_agree_with_plain_loops),
       cmocka_unit_test(particles_name_the_node_that_made_them),
       cmocka_unit_test(inputs_that_are_not_connected_add_nothing),
+      cmocka_unit_test(without_scores_muons_have_neutral_values),
       cmocka_unit_test(the_first_of_equal_vertices_is_taken_and_vertices_that_are_not_finite_are_skipped),
       cmocka_unit_test(tracks_with_extreme_values_have_finite_numbers),
   };
