@@ -3,6 +3,7 @@
 place; examples come from CSV, HDF5 and Parquet files; network.weights reads the result."""
 import hashlib
 import importlib.util
+import math
 import subprocess
 import sys
 import tempfile
@@ -57,6 +58,17 @@ with tempfile.TemporaryDirectory() as name:
         checks.that(sha(again) != sha(file), f"{kind}: another seed gives another network")
     falling = run(TRAINER, "-o", folder / "falling.network", *arguments, "--layers", "8", "--activation", "group_sort", "--directions", "0,-1,0", examples)
     checks.that(falling.returncode == 0 and "linear 0.000000000 -2.000000000 0.000000000" in (folder / "falling.network").read_text(), "a falling input has a linear term")
+    steps = folder / "steps.csv"
+    steps.write_text("good,a,b,c\n" + "".join(f"1,0.1,{10 + 0.1 * k},0.5\n" for k in range(-40, 41)))
+    gentle = run(TRAINER, "-o", folder / "gentle.network", *arguments, "--layers", "8", "--activation", "group_sort", "--slope", "30", "--directions", "0,-0.1,0",
+                 examples, steps, folder / "steps.scores")
+    widths = {kind: float(next(line for line in (folder / f"{kind}.network").read_text().splitlines() if line.startswith("scale b")).split()[3])
+              for kind in ("falling", "gentle")}
+    scores = [float(line) for line in (folder / "steps.scores").read_text().splitlines()]
+    logits = [math.log(score / (1 - score)) for score in scores]
+    steepest = max((before - after) / 0.1 * widths["falling"] for before, after in zip(logits, logits[1:]))
+    checks.that(gentle.returncode == 0 and abs(widths["gentle"] / widths["falling"] - 10) < 1e-6 and scores == sorted(scores, reverse=True)
+                and scores[0] > scores[-1] and steepest <= 2 * 3 + 1e-3, f"a direction of 0.1 limits the slope to 0.1 of the largest: {steepest}")
     spectrum = run(TRAINER, "-o", folder / "spectrum.network", *arguments, "--match-spectrum", "p", examples)
     checks.that(spectrum.returncode == 0 and sha(folder / "spectrum.network") != sha(folder / "relu.network"), "weights by a spectrum change the network")
 
@@ -128,11 +140,13 @@ with tempfile.TemporaryDirectory() as name:
                     f"examples of one class: {done.stderr.strip()}")
 
     # Built-in networks, from few events, and those of the repository
-    done = run(ROOT / "scripts/train", "matching", "-n", "100", "-o", folder, "--sluice", SLUICE, "--trainer", TRAINER, "--work", folder / "work")
-    checks.that(done.returncode == 0, f"{done.stdout}{done.stderr}".strip())
-    call("run", ROOT / "graphs/matching_no_ut.yaml", "-n", "2", "--quiet", "--set", f"matching_network.network={folder}/matching.network")
-    if not BRIEF:
-        run(ROOT / "scripts/train", "matching", "-o", folder, "--sluice", SLUICE, "--trainer", TRAINER, "--work", folder / "work")
-        for file in ("built_in/matching.network", "matching.md"):
-            checks.that((folder / Path(file).name).read_bytes() == (ROOT / "plugins/network" / file).read_bytes(), f"{file} is the result of scripts/train matching")
+    for name, graph, node in (("matching", "matching_no_ut.yaml", "matching_network"), ("electron", "calo.yaml", "electron_network")):
+        built_in = [ROOT / "scripts/train", name, "-o", folder, "--sluice", SLUICE, "--trainer", TRAINER, "--work", folder / "work"]
+        done = run(*built_in, "-n", "100")
+        checks.that(done.returncode == 0, f"{done.stdout}{done.stderr}".strip())
+        call("run", ROOT / "graphs" / graph, "-n", "2", "--quiet", "--set", f"{node}.network={folder}/{name}.network")
+        if not BRIEF:
+            run(*built_in)
+            for file in (f"built_in/{name}.network", f"{name}.md"):
+                checks.that((folder / Path(file).name).read_bytes() == (ROOT / "plugins/network" / file).read_bytes(), f"{file} is the result of scripts/train {name}")
 checks.end()

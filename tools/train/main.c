@@ -10,6 +10,7 @@
 #include "training.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,9 @@ static const char help[] =
     "  --layers N,...          units of the hidden layers (32)\n"
     "  --activation NAME       relu or group_sort\n"
     "  --slope S               group_sort: largest slope in a scaled input, without the linear term (2)\n"
-    "  --directions D,...      group_sort: for each input 1 (the output must rise), -1 (fall) or 0\n"
+    "  --directions D,...      group_sort: for each input 1 (the output must rise), -1 (fall) or 0; a magnitude M "
+    "below 1\n"
+    "                          also limits the slope in this input to M S\n"
     "  --match-spectrum COLUMN weights that give both classes the same distribution of this column\n"
     "  --epochs N              (16)\n"
     "  --batch N               (512)\n"
@@ -208,10 +211,16 @@ static int find_inputs(const struct examples *e, char *inputs, struct shape *n, 
   return 0;
 }
 
-static int find_scales(const struct examples *e, const struct shape *n, struct scale *s) {
+/* An input with a direction of magnitude M < 1 gets 1 / M of its width, so that its slope is limited to M times that of
+ * the other inputs. */
+static int find_scales(const struct examples *e, struct shape *n, struct scale *s) {
   int status = 0;
-  for (uint32_t i = 0; i < n->inputs && status == 0; i++)
+  for (uint32_t i = 0; i < n->inputs && status == 0; i++) {
+    double *direction = &n->direction[i];
     status = scale_of(e, examples_column(e, s->names[i]), n->activation, &s->origin[i], &s->width[i]);
+    if (*direction != 0) s->width[i] /= fabs(*direction);
+    *direction = *direction > 0 ? 1 : *direction < 0 ? -1 : 0;
+  }
   return status;
 }
 
