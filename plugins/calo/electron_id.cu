@@ -23,7 +23,7 @@ enum { NETWORK_LAYER_COUNT = 4, NETWORK_WIDTH = 16 };
   M(OPTIONAL_IN, network, network, "",                                                                             \
     "network that identifies electrons; if not connected: electrons by E/p of the cells on the track")             \
   M(OUT, electrons, calo_electrons, "energy and electron identification of each track", SL_SHARES_OFFSETS(tracks)) \
-  M(F32, min_score, 0.6, 0, 1, "", "lower limit of the score of an electron, with a network")                      \
+  M(F32, min_score, 0.7, 0, 1, "", "lower limit of the score of an electron, with a network")                      \
   M(F32, min_e_over_p, 0.7, 0, 10, "", "lower limit of E/p of an electron, without a network")                     \
   M(F32, min_e_over_p_3x3, 0.4, 0, 10, "", "lower limit of E/p in the 3 x 3 cells of a preselected track")         \
   M(F32, max_e_over_p, 2, 0, 1e9, "", "upper limit of E/p of a preselected track")                                 \

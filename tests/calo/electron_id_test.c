@@ -224,7 +224,7 @@ static void compare_showers(struct sl_test *t, double min_3x3, double max_e_over
         assert_near(names[k], i, (double)fields[k][i], value, 1e-5 * (fabs(value) + (k > 0)));
       }
       assert_near("score", i, (double)score[i], is_preselected ? plain_score(t, i) : 0, is_preselected ? 1e-3 : 0);
-      assert_int_equal(is_electron[i], score[i] > 0.6f);
+      assert_int_equal(is_electron[i], score[i] > 0.7f);
       if (!is_preselected) continue;
       counts->all++;
       counts->with_ties += s.ties > 0;
