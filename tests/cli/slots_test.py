@@ -11,7 +11,7 @@ import tempfile
 from common import BRIEF, ROOT, Checks
 
 EVENTS = 12 if BRIEF else 24
-WRITE = {"copy", "geometry", "long_matches", "lumi", "lumi_banks", "match_examples", "simulate", "spectrometer_picture", "velo_histograms", "velo_matches",
+WRITE = {"copy", "geometry", "long_matches", "lumi", "lumi_banks", "electron_examples", "match_examples", "simulate", "spectrometer_picture", "velo_histograms", "velo_matches",
          "velo_picture", "velo_sample"}  # graphs that write the file or folder of -o
 checks = Checks()
 check = checks.that

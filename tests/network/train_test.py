@@ -87,6 +87,7 @@ with tempfile.TemporaryDirectory() as name:
                                 ("good,a,b,c\n1,2,3,4\n0,1,2,3\n", ("--layers", "3", "--activation", "group_sort"), "group_sort needs an even number of units"),
                                 ("good,a,b,c\n1,2,3,4\n0,1,2,3\n", ("--slope", "2"), "relu, which has no --slope"),
                                 ("good,a,b,c\n1,2,3,4\n0,1,2,3\n", ("--activation", "group_sort", "--directions", "1"), '--directions is "shorter than --inputs"'),
+                                ("good,a,b,c\n1,2,3,4\n0,1,2,3\n", ("--activation", "group_sort", "--directions", "0,1e-9,0"), '--directions is "1e-9"'),
                                 ("good,a,b,c\n1,2,3,4\n0,1,2,3\n", ("--epochs", "0"), '--epochs is "0"')):
         wrong = folder / "wrong.csv"
         wrong.write_text(text)

@@ -17,7 +17,7 @@ GRAPHS = pathlib.Path(__file__).resolve().parents[2] / "graphs"
 DATA = pathlib.Path(os.environ.get("SLUICE_DATA", GRAPHS.parents[1] / "shared" / "data")) / "lhcb"
 EVENTS = "60" if FULL else "8"
 SETTINGS = [(seed, warp) for seed in range(1, 5 if FULL else 3) for warp in ((32, 64) if FULL else (32 * seed,))]
-WRITES = {"copy", "geometry", "long_matches", "lumi_banks", "match_examples", "simulate", "spectrometer_picture", "velo_histograms", "velo_matches",
+WRITES = {"copy", "geometry", "long_matches", "lumi_banks", "electron_examples", "match_examples", "simulate", "spectrometer_picture", "velo_histograms", "velo_matches",
           "velo_picture", "velo_sample"}  # graphs that need -o
 VARIANTS = [("velo_pv", ["--use", "pv=pv.annealing"]), ("pv", ["--use", "pv=pv.annealing"]),
             ("velo", ["--set", "seed=7", "--slice-events", "3"])]
