@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The figures of plugins/calo/README.md, from what graphs/calo.yaml and graphs/photons.yaml report of simulated events.
 
-    build/cpu-release/sluice run graphs/calo.yaml -n 10000 --json electrons.json
+    build/cpu-release/sluice run graphs/calo.yaml -n 10000 --set seed=2 --json electrons.json
     build/cpu-release/sluice run graphs/photons.yaml -n 10000 --json photons.json
     bench/calo_plots.py electrons.json photons.json [FOLDER]
 

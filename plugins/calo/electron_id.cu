@@ -1,10 +1,11 @@
 /* calo.electron_id: identifies electrons among long tracks by the cells on the track (README.md, "Electrons").
  * For each track:
  *   1. Find the cells on its straight line, their energy, the highest of them, and the energy of its 3 x 3 cells.
- *   2. With a network: preselect by E/p, compute the shape of the shower in the 3 x 3 cells, evaluate the network.
+ *   2. If E/p is in the range of the preselection: compute the shape of the shower in the 3 x 3 cells; evaluate the
+ *      network. Without a network only E/p of the line decides.
  * Parallelism: one block per event, one thread per track (step 1 in vector lanes on a CPU).
- * Determinism: all sums have a fixed order.
- * Cost: reads 20 bytes per track, up to six cells and nine neighbours; writes 34 bytes per track. Some 10 % of tracks
+ * Determinism: all sums have a fixed order. Plain version: tests/calo/electron_id_test.c.
+ * Cost: reads 20 bytes per track, up to six cells and nine neighbours; writes 34 bytes per track. Half of the tracks
  * are preselected.
  */
 #include "calo/electron_network.h"
