@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The figures of plugins/calo/README.md, from what graphs/calo.yaml and graphs/photons.yaml report of simulated events.
 
-    build/cpu-release/sluice run graphs/calo.yaml -n 10000 --json electrons.json
+    build/cpu-release/sluice run graphs/calo.yaml -n 10000 --set seed=2 --json electrons.json
     build/cpu-release/sluice run graphs/photons.yaml -n 10000 --json photons.json
     bench/calo_plots.py electrons.json photons.json [FOLDER]
 
@@ -31,15 +31,18 @@ def save(figure, path):
 
 
 def electrons(result, path):
-    """Shares of tracks that are called electrons, by momentum."""
+    """Shares of tracks that are identified as electrons, by momentum; open markers: by E/p alone."""
     figure, axis = plt.subplots(figsize=(5, 3.2))
     middles = [(a * b) ** 0.5 for a, b in zip(EDGES_GEV, EDGES_GEV[1:])]
     widths = [[m - a for m, a in zip(middles, EDGES_GEV)], [b - m for m, b in zip(middles, EDGES_GEV[1:])]]
     for sort, (color, marker) in STYLES.items():
         rows = [row[sort] for row in result["momentum_bins"] if row["name"] != "all"]
-        axis.errorbar(middles, [100 * r["share"] for r in rows], xerr=widths, yerr=[100 * r["error"] for r in rows], fmt=marker, color=color,
-                      markersize=4, label={"ghosts": "tracks that match no particle"}.get(sort, sort))
-    axis.set(xscale="log", yscale="log", ylim=(0.1, 150), xlabel="p, GeV", ylabel="called electrons, %")
+        label = {"ghosts": "tracks that match no particle"}.get(sort, sort)
+        for suffix, face, text in (("", color, label), ("_by_e_over_p", "white", None)):
+            axis.errorbar(middles, [100 * (r["share" + suffix] or 0) for r in rows], xerr=widths, yerr=[100 * r["error" + suffix] for r in rows],
+                          fmt=marker, color=color, markerfacecolor=face, markersize=4, label=text)
+    axis.errorbar([], [], fmt="o", color="black", markerfacecolor="white", markersize=4, label="open: E/p > 0.7")
+    axis.set(xscale="log", yscale="log", ylim=(0.1, 150), xlabel="p, GeV", ylabel="identified as electrons, %")
     axis.set_xticks(EDGES_GEV, labels=[str(edge) for edge in EDGES_GEV])
     axis.legend(loc="lower left", fontsize=8)
     save(figure, path)

@@ -35,8 +35,10 @@ OUTPUTS = {"muon_hits": ("n_muon_hits", "muon hits"), "muon_stubs": ("n_muon_stu
 # Sequences with a record for the six events: name of the record, and the arguments with which the run is closest to it.
 FORWARD = ("--with", ROOT / "graphs/variants/lhcb_forward.yaml")
 MATCHING = ("--with", ROOT / "graphs/variants/lhcb_matching.yaml")
-RECORDED = {"default": ("hlt1_pp_default", FORWARD), "matching_no_ut": ("hlt1_pp_matching", MATCHING),
-            "forward_then_matching": ("hlt1_pp_forward_then_matching_no_gec", (*FORWARD, *MATCHING, "--set", "ut_matches.min_hits=0"))}
+ELECTRONS = ("--with", ROOT / "graphs/variants/lhcb_electrons.yaml")
+RECORDED = {"default": ("hlt1_pp_default", (*FORWARD, *ELECTRONS)), "matching_no_ut": ("hlt1_pp_matching", (*MATCHING, *ELECTRONS)),
+            "forward_then_matching": ("hlt1_pp_forward_then_matching_no_gec",
+                                      (*FORWARD, *MATCHING, *ELECTRONS, "--set", "ut_matches.min_hits=0"))}
 CHANNEL = (1 << 20) - 1  # of an id in the SciFi
 NOTHING = (0, 0)  # found, of: where there is no such figure
 

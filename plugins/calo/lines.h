@@ -44,6 +44,12 @@ struct calo_line_cells {
   uint32_t cell[LINE_PLANES_MAX][SL_LANES32];
 };
 
+/* Difference in z from the point of a line to its intersection with a plane. */
+SL_MATH_FUNCTION float calo_line_distance(const float *plane, float x, float y, float z, float tx, float ty) {
+  const float a = plane[0], b = plane[1], c = plane[2], d = plane[3];
+  return -(a * x + b * y + c * z + d) / (a * tx + b * ty + c);
+}
+
 /* Number of lines to process together if `left` lines remain. */
 static SL_DEVICE uint32_t calo_lanes_of(uint32_t left) { return left < 32 ? left : 32; }
 
@@ -53,12 +59,11 @@ static SL_DEVICE void calo_find_cells(const struct calo_grid *grid, const struct
                                       struct calo_line_cells *found) {
   SL_UNROLL
   for (uint32_t i = 0; i < plane_count; i++) {
-    const float a = planes->plane[i][0], b = planes->plane[i][1], c = planes->plane[i][2], d = planes->plane[i][3];
     SL_FOR_LANES32_OF (j, count) {
       const uint32_t lane = SL_LANE32(j);
       const float x = lines->x[lane], y = lines->y[lane], z = lines->z[lane];
       const float tx = lines->tx[lane], ty = lines->ty[lane];
-      const float distance = -(a * x + b * y + c * z + d) / (a * tx + b * ty + c);
+      const float distance = calo_line_distance(planes->plane[i], x, y, z, tx, ty);
       found->cell[i][lane] = calo_cell_at(grid, x + tx * distance, y + ty * distance, z + distance);
     }
   }

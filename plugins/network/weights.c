@@ -1,4 +1,5 @@
 /* network.weights: the weights of a small dense network, built in or from a file (README.md). */
+#include "electron_network_text.h"
 #include "file.h"
 #include "forward_network_text.h"
 #include "forward_no_ut_network_text.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 /* Files of the folder built_in; their texts are embedded by CMakeLists.txt. */
-#define BUILT_IN(N)          N(forward) N(forward_no_ut) N(matching) N(muon) N(two_track)
+#define BUILT_IN(N)          N(electron) N(forward) N(forward_no_ut) N(matching) N(muon) N(two_track)
 #define BUILT_IN_TEXT_(name) {#name, name##_network_text},
 static const struct { const char *name, *text; } built_in_networks[] = {BUILT_IN(BUILT_IN_TEXT_)};
 #define BUILT_IN_NAME_(name) #name ", "

@@ -16,14 +16,14 @@
 
 #define SL_ARGS particles_args
 #define PARTICLES(M)                                                                                                 \
-  M(IN, tracks, long_tracks, "offsets velo_track ghost", "long tracks")                                                    \
+  M(IN, tracks, long_tracks, "offsets velo_track ghost", "long tracks")                                              \
   M(IN, states, long_states, "", "states of the long tracks at the beam line")                                       \
   M(IN, vertices, pv_vertices, "offsets x y z c_xx c_xy c_yy c_xz c_yz c_zz", "primary vertices")                    \
   M(OPTIONAL_IN, muons, muon_flags, "is_muon", "muon identification of the long tracks; if not connected: no muons") \
   M(OPTIONAL_IN, muon_scores, muon_scores, "chi2_correlated score",                                                  \
     "scores of the muons; if not connected: `nn` 1, and `chi2corr` -6 for muons")                                    \
-  M(OPTIONAL_IN, electrons, calo_electrons, "is_electron score",                                                           \
-    "electron identification of the long tracks; if not connected: no electrons, `nn_e` 1")                                  \
+  M(OPTIONAL_IN, electrons, calo_electrons, "is_electron score",                                                     \
+    "electron identification of the long tracks; if not connected: no electrons, `nn_e` 1")                          \
   M(OPTIONAL_IN, bremsstrahlung, calo_bremsstrahlung, "offsets energy et",                                           \
     "bremsstrahlung energy of all VELO tracks; if not connected: 0")                                                 \
   M(OUT, particles, particles, "one particle per long track", SL_SHARES_OFFSETS(tracks))                             \

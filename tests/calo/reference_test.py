@@ -76,7 +76,7 @@ def electrons(name, shift=0.0):
         tracks += long_states(name, k)
         offsets.append(len(tracks))
         theirs += [track["is_electron"] for track in event["long_tracks"]]
-    check = with_cells("electron_id", "pedestal xy gain to_local planes cell_size")
+    check = with_cells("electron_id", "pedestal neighbours xy gain to_local planes cell_size")
     check.give("tracks", "offsets", offsets, UINT)
     check.give("tracks", "qop", [qop for qop, _ in tracks])
     for field in ("x", "y", "tx", "ty"):

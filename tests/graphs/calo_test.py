@@ -13,9 +13,9 @@ def row(rows, name):
     return next(r for r in rows if r["name"] == name)
 
 
-def calls(result, sort, name="all"):
+def calls(result, sort, name="all", key="identified_electrons"):
     found = row(result["momentum_bins"], name)[sort]
-    return found["identified_electrons"], found["tracks"]
+    return found[key], found["tracks"]
 
 
 # Clusters do not depend on the version of banks and on slices.
@@ -47,19 +47,29 @@ with tempfile.TemporaryDirectory() as folder:
     call("run", graph, "-n", 10, "-o", with_photons, "--quiet")
     checks.that(plain.read_bytes() == with_photons.read_bytes(), "a file of events does not change if photons are read")
 
-# Electrons among long tracks.
+# Electrons among long tracks, by the network and by E/p.
+WITHOUT_NETWORK = ("--with", ROOT / "graphs/variants/lhcb_electrons.yaml")
 result = run_simulated("calo.yaml", "-n", 600)["results"]["electron_check"]
 electrons, hadrons = calls(result, "electrons"), calls(result, "hadrons")
-checks.that(electrons[1] > 240 and electrons[0] > 0.75 * electrons[1], f"{electrons[0]} of {electrons[1]} electrons are found")
-checks.that(hadrons[1] > 9000 and hadrons[0] < 0.05 * hadrons[1], f"{hadrons[0]} of {hadrons[1]} hadrons are identified as electrons")
+checks.that(electrons[1] > 240 and electrons[0] > 0.85 * electrons[1], f"{electrons[0]} of {electrons[1]} electrons are found")
+checks.that(hadrons[1] > 9000 and hadrons[0] < 0.03 * hadrons[1], f"{hadrons[0]} of {hadrons[1]} hadrons are identified as electrons")
+by_e_over_p = run_simulated("calo.yaml", "-n", 600, *WITHOUT_NETWORK)["results"]["electron_check"]
+for sort in ("electrons", "hadrons", "ghosts"):
+    found = calls(by_e_over_p, sort)
+    checks.that(found == calls(by_e_over_p, sort, key="by_e_over_p") == calls(result, sort, key="by_e_over_p"), f"without the network {found[0]} of {found[1]} {sort}: those above the limit of E/p")
+# With the requirement that finds as many electrons as E/p, the network identifies fewer hadrons.
+tight = run_simulated("calo.yaml", "-n", 600, "--set", "electrons.min_score=0.77")["results"]["electron_check"]
+checks.that(calls(tight, "electrons")[0] >= calls(by_e_over_p, "electrons")[0] and calls(tight, "hadrons")[0] < 0.7 * calls(by_e_over_p, "hadrons")[0],
+            f"with a tight requirement: {calls(tight, 'electrons')[0]} electrons (E/p: {calls(by_e_over_p, 'electrons')[0]}), {calls(tight, 'hadrons')[0]} hadrons ({calls(by_e_over_p, 'hadrons')[0]})")
 without, photons = result["momentum"], result["momentum_with_photons"]
 checks.that(abs(photons["median"]) < abs(without["median"]) and photons["width"] < without["width"],
             f"momenta of electrons: median {without['median']:.3f}, {photons['median']:.3f} with bremsstrahlung; width {without['width']:.3f}, {photons['width']:.3f}")
 
 need_data()
-six = run("calo.yaml", SIX)
-result = six["results"]["electron_check"]
-checks.that(six["error_events"] == 0 and result["tracks"] == 201, f"six events: {result['tracks']} tracks")
-checks.that((calls(result, "electrons"), calls(result, "hadrons"), calls(result, "ghosts")) == ((5, 7), (4, 164), (3, 11)),
-            f"six events: electrons {calls(result, 'electrons')}, hadrons {calls(result, 'hadrons')}, ghosts {calls(result, 'ghosts')}")
+for arguments, expected in (((), ((6, 7), (3, 164), (3, 11))), (WITHOUT_NETWORK, ((5, 7), (4, 164), (3, 11)))):
+    six = run("calo.yaml", SIX, *arguments)
+    result = six["results"]["electron_check"]
+    checks.that(six["error_events"] == 0 and result["tracks"] == 201, f"six events: {result['tracks']} tracks")
+    found = tuple(calls(result, sort) for sort in ("electrons", "hadrons", "ghosts"))
+    checks.that(found == expected, f"six events{', without the network' if arguments else ''}: electrons, hadrons, ghosts {found}")
 checks.end()

@@ -3,6 +3,7 @@
 place; examples come from CSV, HDF5 and Parquet files; network.weights reads the result."""
 import hashlib
 import importlib.util
+import math
 import subprocess
 import sys
 import tempfile
@@ -57,6 +58,17 @@ with tempfile.TemporaryDirectory() as name:
         checks.that(sha(again) != sha(file), f"{kind}: another seed gives another network")
     falling = run(TRAINER, "-o", folder / "falling.network", *arguments, "--layers", "8", "--activation", "group_sort", "--directions", "0,-1,0", examples)
     checks.that(falling.returncode == 0 and "linear 0.000000000 -2.000000000 0.000000000" in (folder / "falling.network").read_text(), "a falling input has a linear term")
+    steps = folder / "steps.csv"
+    steps.write_text("good,a,b,c\n" + "".join(f"1,0.1,{10 + 0.1 * k},0.5\n" for k in range(-40, 41)))
+    gentle = run(TRAINER, "-o", folder / "gentle.network", *arguments, "--layers", "8", "--activation", "group_sort", "--slope", "30", "--directions", "0,-0.1,0",
+                 examples, steps, folder / "steps.scores")
+    widths = {kind: float(next(line for line in (folder / f"{kind}.network").read_text().splitlines() if line.startswith("scale b")).split()[3])
+              for kind in ("falling", "gentle")}
+    scores = [float(line) for line in (folder / "steps.scores").read_text().splitlines()]
+    logits = [math.log(score / (1 - score)) for score in scores]
+    steepest = max((before - after) / 0.1 * widths["falling"] for before, after in zip(logits, logits[1:]))
+    checks.that(gentle.returncode == 0 and abs(widths["gentle"] / widths["falling"] - 10) < 1e-6 and scores == sorted(scores, reverse=True)
+                and scores[0] > scores[-1] and steepest <= 2 * 3 + 1e-3, f"a direction of 0.1 limits the slope to 0.1 of the largest: {steepest}")
     spectrum = run(TRAINER, "-o", folder / "spectrum.network", *arguments, "--match-spectrum", "p", examples)
     checks.that(spectrum.returncode == 0 and sha(folder / "spectrum.network") != sha(folder / "relu.network"), "weights by a spectrum change the network")
 
@@ -75,6 +87,7 @@ with tempfile.TemporaryDirectory() as name:
                                 ("good,a,b,c\n1,2,3,4\n0,1,2,3\n", ("--layers", "3", "--activation", "group_sort"), "group_sort needs an even number of units"),
                                 ("good,a,b,c\n1,2,3,4\n0,1,2,3\n", ("--slope", "2"), "relu, which has no --slope"),
                                 ("good,a,b,c\n1,2,3,4\n0,1,2,3\n", ("--activation", "group_sort", "--directions", "1"), '--directions is "shorter than --inputs"'),
+                                ("good,a,b,c\n1,2,3,4\n0,1,2,3\n", ("--activation", "group_sort", "--directions", "0,1e-9,0"), '--directions is "1e-9"'),
                                 ("good,a,b,c\n1,2,3,4\n0,1,2,3\n", ("--epochs", "0"), '--epochs is "0"')):
         wrong = folder / "wrong.csv"
         wrong.write_text(text)
@@ -128,10 +141,10 @@ with tempfile.TemporaryDirectory() as name:
                     f"examples of one class: {done.stderr.strip()}")
 
     # Built-in networks, from few events, and those of the repository
-    for network, events, graph in (("matching", 100, "matching_no_ut"), ("muon", 300, "muon")):
-        done = run(ROOT / "scripts/train", network, "-n", events, "-o", folder, "--sluice", SLUICE, "--trainer", TRAINER, "--work", folder / "work")
+    for name, events, graph in (("electron", 100, "calo.yaml"), ("matching", 100, "matching_no_ut.yaml"), ("muon", 300, "muon.yaml")):
+        done = run(ROOT / "scripts/train", name, "-n", events, "-o", folder, "--sluice", SLUICE, "--trainer", TRAINER, "--work", folder / "work")
         checks.that(done.returncode == 0, f"{done.stdout}{done.stderr}".strip())
-        call("run", ROOT / f"graphs/{graph}.yaml", "-n", "2", "--quiet", "--set", f"{network}_network.network={folder}/{network}.network")
+        call("run", ROOT / "graphs" / graph, "-n", "2", "--quiet", "--set", f"{name}_network.network={folder}/{name}.network")
     if not BRIEF:
         run(ROOT / "scripts/train", "matching", "-o", folder, "--sluice", SLUICE, "--trainer", TRAINER, "--work", folder / "work")
         for file in ("built_in/matching.network", "matching.md"):

@@ -2,13 +2,15 @@
 #include "calo/event_model.h"
 #include "check_case.h"
 
+#include <math.h>
+
 enum { TRACKS_MAX = 8, HITS = 10 };
 #define SCIFI(n) (0x50000000u + (n))
 
 static struct {
   uint32_t offsets[WRITER_EVENTS + 1], event_count, count;
   uint32_t hit_offsets[TRACKS_MAX + 1], hit_id[TRACKS_MAX * HITS], velo_track[TRACKS_MAX], ut_track[TRACKS_MAX];
-  float qop[TRACKS_MAX], photons[TRACKS_MAX];
+  float qop[TRACKS_MAX], photons[TRACKS_MAX], e_over_p[TRACKS_MAX];
   uint8_t in_acceptance[TRACKS_MAX], is_electron[TRACKS_MAX];
 } tracks;
 
@@ -26,6 +28,7 @@ static void add_track(uint32_t first, float p, uint8_t is_electron, float photon
   tracks.qop[i] = -1 / p;
   tracks.in_acceptance[i] = 1;
   tracks.is_electron[i] = is_electron;
+  tracks.e_over_p[i] = 0.7f; /* the limit, not above it */
   tracks.photons[i] = photons;
 }
 
@@ -51,6 +54,7 @@ static const char *run(void) {
   sl_test_input(test, "tracks", "ut_track", tracks.ut_track, count);
   sl_test_input(test, "tracks", "qop", tracks.qop, count);
   sl_test_input(test, "electrons", "offsets", tracks.offsets, events);
+  sl_test_input(test, "electrons", "e_over_p", tracks.e_over_p, count);
   sl_test_input(test, "electrons", "in_acceptance", tracks.in_acceptance, count);
   sl_test_input(test, "electrons", "is_electron", tracks.is_electron, count);
   sl_test_input(test, "bremsstrahlung", "offsets", tracks.offsets, events);
@@ -110,6 +114,48 @@ static void tracks_are_counted_by_kind_of_particle(void **state) {
   assert_counts(report, "all", "hadrons", 2, 1);
 }
 
+static void assert_by_e_over_p(const char *report, const char *bin, const char *sort, int count, double share) {
+  char pattern[64];
+  snprintf(pattern, sizeof pattern, "\"%s\"", sort);
+  const char *of = strstr(named(strstr(report, "\"momentum_bins\""), bin), pattern);
+  assert_int_equal(number_in(of, "by_e_over_p"), count);
+  assert_float_equal(number_in(of, "share_by_e_over_p"), share, 1e-6);
+}
+
+static void tracks_above_the_limit_of_e_over_p_are_counted(void **state) {
+  (void)state;
+  add_event(banks, particles, 4);
+  add_track(20, 7000, 1, 0);
+  add_track(0, 12000, 1, 0);
+  add_track(0, 12000, 0, 0);
+  add_track(0, 12000, 0, 0);
+  add_track(500, 2000, 0, 0); /* ghost */
+  end_tracks();
+  tracks.e_over_p[1] = 0.71f;
+  tracks.e_over_p[2] = INFINITY;
+  tracks.e_over_p[3] = NAN;
+  tracks.e_over_p[4] = 0.8f;
+  const char *report = run();
+  assert_by_e_over_p(report, "5 to 10 GeV", "electrons", 0, 0);
+  assert_by_e_over_p(report, "10 to 20 GeV", "hadrons", 2, 2.0 / 3);
+  assert_by_e_over_p(report, "p < 3 GeV", "ghosts", 1, 1);
+  assert_by_e_over_p(report, "all", "electrons", 0, 0);
+  assert_by_e_over_p(report, "all", "hadrons", 2, 2.0 / 3);
+}
+
+static void the_limit_of_e_over_p_is_a_property(void **state) {
+  (void)state;
+  add_event(banks, particles, 4);
+  add_track(20, 7000, 0, 0);
+  add_track(0, 12000, 0, 0);
+  end_tracks();
+  tracks.e_over_p[1] = 0.5f;
+  sl_test_set(test, "min_e_over_p", 0.6);
+  const char *report = run();
+  assert_by_e_over_p(report, "all", "electrons", 1, 1);
+  assert_by_e_over_p(report, "all", "hadrons", 0, 0);
+}
+
 static void bremsstrahlung_is_added_to_the_momentum_of_electrons(void **state) {
   (void)state;
   add_event(banks, particles, 4);
@@ -127,6 +173,8 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
       TEST(tracks_are_counted_by_kind_of_particle),
+      TEST(tracks_above_the_limit_of_e_over_p_are_counted),
+      TEST(the_limit_of_e_over_p_is_a_property),
       TEST(bremsstrahlung_is_added_to_the_momentum_of_electrons),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include "training.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,9 @@ static const char help[] =
     "  --layers N,...          units of the hidden layers (32)\n"
     "  --activation NAME       relu or group_sort\n"
     "  --slope S               group_sort: largest slope in a scaled input, without the linear term (2)\n"
-    "  --directions D,...      group_sort: for each input 1 (the output must rise), -1 (fall) or 0\n"
+    "  --directions D,...      group_sort: for each input 1 (the output must rise), -1 (fall) or 0; a magnitude M "
+    "below 1\n"
+    "                          also limits the slope in this input to M S\n"
     "  --match-spectrum COLUMN weights that give both classes the same distribution of this column\n"
     "  --epochs N              (16)\n"
     "  --batch N               (512)\n"
@@ -76,7 +79,9 @@ static int read_directions(char *text, struct shape *n) {
   uint32_t count = 0;
   for (char *rest = text, *word; text && (word = strsep(&rest, ","));) {
     if (count == n->inputs) return wrong("--directions", "longer than --inputs");
-    if (read_number("--directions", word, -1, 1, &n->direction[count++]) != 0) return 1;
+    double *direction = &n->direction[count++];
+    if (read_number("--directions", word, -1, 1, direction) != 0) return 1;
+    if (*direction != 0 && fabs(*direction) < 1e-6) return wrong("--directions", word);
   }
   return text && count < n->inputs ? wrong("--directions", "shorter than --inputs") : 0;
 }
@@ -208,11 +213,17 @@ static int find_inputs(const struct examples *e, char *inputs, struct shape *n, 
   return 0;
 }
 
-static int find_scales(const struct examples *e, const struct shape *n, struct scale *s) {
-  int status = 0;
-  for (uint32_t i = 0; i < n->inputs && status == 0; i++)
-    status = scale_of(e, examples_column(e, s->names[i]), n->activation, &s->origin[i], &s->width[i]);
-  return status;
+/* An input with a direction of magnitude M < 1 gets 1 / M of its width, so that its slope is limited to M times that of
+ * the other inputs. */
+static int find_scales(const struct examples *e, struct shape *n, struct scale *s) {
+  for (uint32_t i = 0; i < n->inputs; i++) {
+    double *direction = &n->direction[i];
+    if (scale_of(e, examples_column(e, s->names[i]), n->activation, &s->origin[i], &s->width[i]) != 0) return 1;
+    if (*direction == 0) continue;
+    s->width[i] /= fabs(*direction);
+    *direction = *direction > 0 ? 1 : -1;
+  }
+  return 0;
 }
 
 static int check_count(const struct examples *e, uint32_t batch) {

@@ -1,8 +1,9 @@
 /* electron_check.c: truth.electron_check, electron identification by the calorimeter compared with the true particles
  * (README.md).
  * Counts long tracks that cross a cell at the shower maximum, in bins of the true momentum, by kind of the matched
- * particle, and how many of them are identified as electrons. For electrons it also compares the momentum with the
- * true one, with and without the energy found in the calorimeter straight ahead of the VELO track. */
+ * particle, how many of them are identified as electrons, and how many E/p alone would identify. For electrons it also
+ * compares the momentum with the true one, with and without the energy found in the calorimeter straight ahead of the
+ * VELO track. */
 #include "calo/event_model.h"
 #include "forward/event_model.h"
 #include "spread.h"
@@ -15,15 +16,17 @@
 #include <math.h>
 
 #define SL_ARGS electron_check_args
-#define ELECTRON_CHECK(M)                                                                                         \
-  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "long tracks to check")        \
-  M(IN, electrons, calo_electrons, "offsets in_acceptance is_electron", "electron identification per long track") \
-  M(IN, bremsstrahlung, calo_bremsstrahlung, "offsets energy", "bremsstrahlung energy per VELO track")            \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers")         \
-  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id",                                              \
-    "UT tracks to which ut_track refers; adds their hits")                                                        \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",               \
-    "banks with true particles")
+#define ELECTRON_CHECK(M)                                                                                  \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "long tracks to check") \
+  M(IN, electrons, calo_electrons, "offsets e_over_p in_acceptance is_electron",                           \
+    "electron identification per long track")                                                              \
+  M(IN, bremsstrahlung, calo_bremsstrahlung, "offsets energy", "bremsstrahlung energy per VELO track")     \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers")  \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id",                                       \
+    "UT tracks to which ut_track refers; adds their hits")                                                 \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",        \
+    "banks with true particles")                                                                           \
+  M(F32, min_e_over_p, 0.7, 0, 10, "", "lower limit of E/p in the counts of identification by E/p alone")
 SL_HOST_ARGUMENTS(electron_check, ELECTRON_CHECK);
 
 /* Kinds of particles; the last one is tracks without a match. */
@@ -41,6 +44,7 @@ static const double momentum_range = 1.0; /* range of the spreads */
 
 struct counts {
   uint64_t tracks, identified_electrons;
+  uint64_t by_e_over_p; /* tracks with E/p above `min_e_over_p` */
 };
 
 struct electron_check {
@@ -60,13 +64,17 @@ static void electron_check_close(void *state) { track_check_close(&((struct elec
 
 /* ---------------------------------------------------------------------------------------------------- one event */
 
-static void count(struct electron_check *c, uint32_t kind, double p, uint32_t is_electron) {
+/* Counts track `i` of the slice. `p`: MeV. */
+static void count(struct electron_check *c, const struct electron_check_args *args, uint32_t i, uint32_t kind,
+                  double p) {
   uint32_t bin = 0;
   while (bin + 1 < BINS && p >= bins[bin].end) bin++;
   const uint32_t of[2] = {bin, ALL};
-  for (int i = 0; i < 2; i++) {
-    c->counts[of[i]][kind].tracks++;
-    c->counts[of[i]][kind].identified_electrons += is_electron;
+  for (int k = 0; k < 2; k++) {
+    struct counts *n = &c->counts[of[k]][kind];
+    n->tracks++;
+    n->identified_electrons += args->electrons.is_electron[i];
+    n->by_e_over_p += args->electrons.e_over_p[i] > args->min_e_over_p;
   }
 }
 
@@ -85,19 +93,18 @@ static void add_momenta(struct electron_check *c, const struct mc_particle *part
 static void add_track(struct electron_check *c, const struct electron_check_args *args, uint32_t event, uint32_t i) {
   const struct association *a = &c->tracks.association;
   const uint32_t velo_track = args->bremsstrahlung.offsets[event] + args->tracks.velo_track[i];
-  const uint32_t is_electron = args->electrons.is_electron[i];
   const double p = 1 / fabs((double)args->tracks.qop[i]);
   if (!args->electrons.in_acceptance[i]) {
     c->outside++;
     return;
   }
   if (a->match_count == 0) {
-    count(c, KIND_GHOST, p, is_electron);
+    count(c, args, i, KIND_GHOST, p);
     return;
   }
   const struct mc_particle *particle = &c->tracks.mc.particles[a->matches[0].particle];
   const uint32_t kind = kind_of(particle);
-  count(c, kind, (double)particle->p, is_electron);
+  count(c, args, i, kind, (double)particle->p);
   if (kind == KIND_ELECTRON) add_momenta(c, particle, p, (double)args->bremsstrahlung.energy[velo_track]);
 }
 
@@ -118,15 +125,23 @@ static int check_event(struct track_check *tracks_check, const void *args_, uint
 static void report_counts(const struct counts *n, const char *kind, const char *bin, const struct sl_report *r) {
   const double share = ratio((double)n->identified_electrons, (double)n->tracks);
   const double error = rate_error(n->identified_electrons, n->tracks);
+  const double share_by_e_over_p = ratio((double)n->by_e_over_p, (double)n->tracks);
+  const double error_by_e_over_p = rate_error(n->by_e_over_p, n->tracks);
   r->begin_object(r->context, kind);
   r->integer(r->context, "tracks", (int64_t)n->tracks);
   r->integer(r->context, "identified_electrons", (int64_t)n->identified_electrons);
   r->number(r->context, "share", share);
   r->number(r->context, "error", error);
+  r->integer(r->context, "by_e_over_p", (int64_t)n->by_e_over_p);
+  r->number(r->context, "share_by_e_over_p", share_by_e_over_p);
+  r->number(r->context, "error_by_e_over_p", error_by_e_over_p);
   r->end_object(r->context);
   if (n->tracks > 0)
-    r->line(r->context, "%-9s %-14s %7" PRIu64 " tracks, identified as electrons %6" PRIu64 "   %6.2f +- %5.2f %%",
-            kind, bin, n->tracks, n->identified_electrons, 100 * share, 100 * error);
+    r->line(r->context,
+            "%-9s %-14s %7" PRIu64 " tracks, identified as electrons %6" PRIu64
+            "   %6.2f +- %5.2f %%, by E/p alone %6.2f +- %5.2f %%",
+            kind, bin, n->tracks, n->identified_electrons, 100 * share, 100 * error, 100 * share_by_e_over_p,
+            100 * error_by_e_over_p);
 }
 
 static void report_momenta(const struct electron_check *c, const struct sl_report *r) {

@@ -41,10 +41,10 @@ enum { PARTICLE_IS_MUON = 1, PARTICLE_IS_ELECTRON = 2 }; /* bits of `leptons` */
   F(p_corrected, f32, PER_ITEM, "MeV", "momentum plus the energy of bremsstrahlung")                                \
   F(pt_corrected, f32, PER_ITEM, "MeV", "transverse momentum plus the transverse energy of bremsstrahlung")         \
   F(charge, i8, PER_ITEM, "e", "1 or -1")                                                                           \
-  F(leptons, u8, PER_ITEM, "", "1: a muon, 2: an electron, 3: both")                                                 \
+  F(leptons, u8, PER_ITEM, "", "1: a muon, 2: an electron, 3: both")                                                \
   F(ghost, f32, PER_ITEM, "", "probability that the track is a ghost; no network: 0")                               \
-  F(nn, f32, PER_ITEM, "", "probability of a muon; not a muon: 0; no network: 1")                                    \
-  F(nn_e, f32, PER_ITEM, "", "probability of an electron; no compatible energy: 0; no network: 1")                   \
+  F(nn, f32, PER_ITEM, "", "probability of a muon; not a muon: 0; no network: 1")                                   \
+  F(nn_e, f32, PER_ITEM, "", "probability of an electron; no compatible energy: 0; no network: 1")                  \
   F(chi2corr, f32, PER_ITEM, "",                                                                                    \
     "log10 of chi2 per muon hit with correlated scattering; not a muon: 10; not computed: -6")
 SL_COLLECTION(particles, PARTICLES_FIELDS, "long tracks with the quantities that selection lines use");
