@@ -225,6 +225,7 @@ static void compare_showers(struct sl_test *t, double min_3x3, double max_e_over
       }
       assert_near("score", i, (double)score[i], is_preselected ? plain_score(t, i) : 0, is_preselected ? 1e-3 : 0);
       assert_int_equal(is_electron[i], score[i] > 0.7f);
+      assert_int_equal(((const uint8_t *)sl_test_output(t, "electrons", "is_preselected"))[i], is_preselected);
       if (!is_preselected) continue;
       counts->all++;
       counts->with_ties += s.ties > 0;
