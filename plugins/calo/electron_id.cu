@@ -5,7 +5,7 @@
  *      network. Without a network only E/p of the line decides.
  * Parallelism: one block per event, one thread per track (step 1 in vector lanes on a CPU).
  * Determinism: all sums have a fixed order. Plain version: tests/calo/electron_id_test.c.
- * Cost: reads 20 bytes per track, up to six cells and nine neighbours; writes 34 bytes per track. Half of the tracks
+ * Cost: reads 20 bytes per track, up to six cells and nine neighbours; writes 35 bytes per track. Half of the tracks
  * are preselected.
  */
 #include "calo/electron_network.h"
@@ -134,6 +134,7 @@ static SL_DEVICE void identify(const struct electron_id_args *a, const int16_t *
   a->electrons.variance_y[i] = track.variance_y;
   a->electrons.covariance[i] = track.covariance;
   a->electrons.score[i] = score;
+  a->electrons.is_preselected[i] = (uint8_t)is_preselected;
   a->electrons.is_electron[i] = a->has_network ? score > a->min_score : track.e_over_p > a->min_e_over_p;
 }
 

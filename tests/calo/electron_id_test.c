@@ -225,6 +225,7 @@ static void compare_showers(struct sl_test *t, double min_3x3, double max_e_over
       }
       assert_near("score", i, (double)score[i], is_preselected ? plain_score(t, i) : 0, is_preselected ? 1e-3 : 0);
       assert_int_equal(is_electron[i], score[i] > 0.7f);
+      assert_int_equal(((const uint8_t *)sl_test_output(t, "electrons", "is_preselected"))[i], is_preselected);
       if (!is_preselected) continue;
       counts->all++;
       counts->with_ties += s.ties > 0;
@@ -354,13 +355,36 @@ static void a_track_without_finite_inputs_has_no_score(void **state) {
   sl_test_free(t);
 }
 
+/* In steps of the logarithm of its squared distance from the shower. */
+static void the_score_of_the_network_falls_with_the_distance(void **state) {
+  (void)state;
+  uint32_t falls = 0;
+  network_case_load(&network, "electron");
+  for (uint32_t i = 0; i < 2000; i++) {
+    double inputs[CALO_ELECTRON_INPUT_COUNT], scale, before = INFINITY;
+    inputs[CALO_ELECTRON_INPUT_e_over_p] = (double)random_between(0, 2);
+    inputs[CALO_ELECTRON_INPUT_e_over_p_3x3] = (double)random_between(0.4f, 3);
+    inputs[CALO_ELECTRON_INPUT_log_variance_x] = (double)random_between(-5, 0);
+    inputs[CALO_ELECTRON_INPUT_log_variance_y] = (double)random_between(-5, 0);
+    inputs[CALO_ELECTRON_INPUT_log_covariance] = (double)random_between(-12, 0);
+    for (int k = 0; k < 40; k++) {
+      inputs[CALO_ELECTRON_INPUT_log_distance2] = -8 + 0.25 * k;
+      const double logit = network_case_logit(&network, inputs, &scale);
+      if (!(logit <= before + 1e-5 * scale)) fail_msg("example %u, step %d: %g after %g", i, k, logit, before);
+      falls += logit < before - 0.01;
+      before = logit;
+    }
+  }
+  assert_true(falls > 10000);
+}
+
 static void the_limit_of_the_score_is_a_property(void **state) {
   (void)state;
   network_case_load(&network, "electron");
   nominal_response();
   make_showers();
   for (int k = 0; k < 3; k++) {
-    const float limit = 0.45f * (float)k;
+    const float limit = 0.35f * (float)k;
     uint32_t electrons = 0, above = 0;
     struct sl_test *t = showers_new();
     network_case_give(t, &network);
@@ -478,6 +502,7 @@ int main(void) {
       cmocka_unit_test(the_limit_of_the_score_is_a_property),
       cmocka_unit_test(none_is_no_network),
       cmocka_unit_test(another_network_is_refused),
+      cmocka_unit_test(the_score_of_the_network_falls_with_the_distance),
   };
   return cmocka_run_group_tests(tests, calo_begin, calo_end);
 }

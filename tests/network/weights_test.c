@@ -29,7 +29,7 @@ static const void *field(const struct sl_test *t, const char *name) { return sl_
 
 static void a_built_in_network_equals_its_file(void **state) {
   (void)state;
-  static const char *const names[] = {"matching", "two_track"};
+  static const char *const names[] = {"electron", "matching", "two_track"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     char path[512];
     snprintf(path, sizeof path, BUILT_IN "/%s.network", names[i]);

@@ -1,5 +1,5 @@
 /* electron_examples.c: truth.electron_examples, writes a table of long tracks to train the network of calo.electron_id
- * with scripts/train (README.md). A row is a track that passes the preselection of calo.electron_id and matches a
+ * with scripts/train (README.md). A row is a track that calo.electron_id preselects and that matches a
  * particle: 1 if the first particle is an electron, 0 if it is a muon or a hadron; the momentum of the track in GeV;
  * and the inputs of electron_network.h. Electrons with a true momentum below `min_p` have no row. */
 #include "calo/electron_network.h"
@@ -13,17 +13,16 @@
 #include <inttypes.h>
 
 #define SL_ARGS electron_examples_args
-#define ELECTRON_EXAMPLES(M)                                                                                         \
-  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "long tracks of `electrons`")     \
-  M(IN, electrons, calo_electrons, "e_over_p e_over_p_3x3 distance2 variance_x variance_y covariance in_acceptance", \
-    "energies and shapes of showers per long track")                                                                 \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers")            \
-  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "UT tracks to which ut_track refers")           \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",                  \
-    "banks with true particles")                                                                                     \
-  M(FILE_OUT, path, "", "", "output file; empty: the file of -o")                                                    \
-  M(F32, min_e_over_p_3x3, 0.4, 0, 10, "", "lower limit of E/p in the 3 x 3 cells of a track")                       \
-  M(F32, max_e_over_p, 2, 0, 1e9, "", "upper limit of E/p of a track")                                               \
+#define ELECTRON_EXAMPLES(M)                                                                                          \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id",                                    \
+    "long tracks to which `electrons` refers")                                                                        \
+  M(IN, electrons, calo_electrons, "e_over_p e_over_p_3x3 distance2 variance_x variance_y covariance is_preselected", \
+    "energies and shapes of showers per long track")                                                                  \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers")             \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "UT tracks to which ut_track refers")            \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",                   \
+    "banks with true particles")                                                                                      \
+  M(FILE_OUT, path, "", "", "output file; empty: the file of -o")                                                     \
   M(F32, min_p, 1000, 0, 1e9, "MeV", "lower limit of the true momentum of an electron")
 SL_HOST_ARGUMENTS(electron_examples, ELECTRON_EXAMPLES);
 
@@ -49,11 +48,6 @@ static void electron_examples_close(void *state) {
   examples_close(&e->file);
 }
 
-static int is_preselected(const struct electron_examples_args *args, uint32_t i) {
-  return args->electrons.in_acceptance[i] && args->electrons.e_over_p_3x3[i] > args->min_e_over_p_3x3 &&
-         args->electrons.e_over_p[i] < args->max_e_over_p;
-}
-
 /* Writes track `i` of the slice, if it matches a particle. */
 static int write_track(struct electron_examples *e, const struct electron_examples_args *args, uint32_t event,
                        uint32_t i) {
@@ -77,7 +71,7 @@ static int write_event(struct track_check *tracks, const void *args_, uint32_t e
   const struct electron_examples_args *args = (const struct electron_examples_args *)args_;
   int status = SL_OK;
   for (uint32_t i = args->tracks.offsets[event]; i < args->tracks.offsets[event + 1] && status == SL_OK; i++)
-    if (is_preselected(args, i)) status = write_track(e, args, event, i);
+    if (args->electrons.is_preselected[i]) status = write_track(e, args, event, i);
   if (status == SL_OK) examples_mark(&e->file);
   return status;
 }

@@ -72,26 +72,31 @@ enum { CALO_CLUSTERS_MAX = CALO_CELLS / 4 };
   F(highest_share, f32, PER_ITEM, "", "share of the highest cell in the energy of the cluster")
 SL_COLLECTION(calo_clusters, CALO_CLUSTERS_FIELDS, "clusters in the calorimeter");
 
-/* Long tracks. The highest cell of a track is the one with the largest energy among the cells on the track. The shower
- * is the highest cell and its neighbours. */
-#define CALO_ELECTRONS_FIELDS(F)                                                                                     \
-  F(offsets, u32, OFFSETS, "", "first track of each event")                                                          \
-  F(energy, f32, PER_ITEM, "MeV", "energy of the cells on the track")                                                \
-  F(e_over_p, f32, PER_ITEM, "", "energy of the cells on the track divided by its momentum")                         \
-  F(e_over_p_3x3, f32, PER_ITEM, "",                                                                                 \
-    "energy of the highest cell on the track and of its neighbours, divided by the momentum of the track")           \
-  F(distance2, f32, PER_ITEM, "",                                                                                    \
-    "squared distance of the track at shower maximum from the shower's mean position, in squared widths of the "     \
-    "highest cell; 0: track not preselected")                                                                        \
-  F(variance_x, f32, PER_ITEM, "",                                                                                   \
-    "variance of the shower's energy in x, in squared widths of the highest cell; 0: track not preselected")         \
-  F(variance_y, f32, PER_ITEM, "",                                                                                   \
-    "variance of the shower's energy in y, in squared widths of the highest cell; 0: track not preselected")         \
-  F(covariance, f32, PER_ITEM, "",                                                                                   \
-    "covariance of the shower's energy in x and y, in squared widths of the highest cell; 0: track not preselected") \
-  F(in_acceptance, u8, PER_ITEM, "", "1 if the track passes a cell in the plane of shower maximum")                  \
-  F(score, f32, PER_ITEM, "",                                                                                        \
-    "electron probability of the network, 0 to 1; 0: track not preselected; 1 for all tracks without a network")     \
+/* Long tracks. The shower is the highest cell on the track, and the cells that touch it. */
+#define CALO_ELECTRONS_FIELDS(F)                                                                                       \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                                                            \
+  F(energy, f32, PER_ITEM, "MeV", "energy of the cells on the track")                                                  \
+  F(e_over_p, f32, PER_ITEM, "", "energy of the cells on the track divided by its momentum")                           \
+  F(e_over_p_3x3, f32, PER_ITEM, "",                                                                                   \
+    "energy of the 3 x 3 cells around the highest cell on the track, divided by its momentum")                         \
+  F(distance2, f32, PER_ITEM, "",                                                                                      \
+    "squared distance of the track from the mean position of the energy in the 3 x 3 cells, in squared widths of the " \
+    "highest cell; 0: track not preselected")                                                                          \
+  F(variance_x, f32, PER_ITEM, "",                                                                                     \
+    "variance of x in the 3 x 3 cells, weighted by energy, in squared widths of the highest cell; 0: track not "       \
+    "preselected")                                                                                                     \
+  F(variance_y, f32, PER_ITEM, "",                                                                                     \
+    "variance of y in the 3 x 3 cells, weighted by energy, in squared widths of the highest cell; 0: track not "       \
+    "preselected")                                                                                                     \
+  F(covariance, f32, PER_ITEM, "",                                                                                     \
+    "covariance of x and y in the 3 x 3 cells, weighted by energy, in squared widths of the highest cell; 0: track "   \
+    "not "                                                                                                             \
+    "preselected")                                                                                                     \
+  F(score, f32, PER_ITEM, "",                                                                                          \
+    "electron probability of the network, 0 to 1; 0: track not preselected; 1 for all tracks without a network")       \
+  F(in_acceptance, u8, PER_ITEM, "", "1 if the track passes a cell in the plane of shower maximum")                    \
+  F(is_preselected, u8, PER_ITEM, "",                                                                                  \
+    "1 if the track is in acceptance and its E/p is in the range of the preselection")                                 \
   F(is_electron, u8, PER_ITEM, "", "1 if the track is identified as an electron")
 SL_COLLECTION(calo_electrons, CALO_ELECTRONS_FIELDS, "long tracks in the calorimeter");
 
