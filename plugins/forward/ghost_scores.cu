@@ -62,7 +62,7 @@ static SL_DEVICE float ghost_of(const struct ghost_scores_args *a, uint32_t even
                                 uint32_t shared_hits) {
   const struct forward_state velo =
       forward_velo_state(&a->end_states, a->end_states.offsets[event] + a->inputs.velo_track[item]);
-  struct forward_ghost_track track = forward_ghost_track(&a->inputs, &a->best, &a->forward, &velo, item);
+  struct forward_ghost_track track = forward_ghost_track_of(&a->inputs, &a->best, &a->forward, &velo, item);
   float inputs[FORWARD_GHOST_INPUT_COUNT];
   uint32_t are_finite = 1;
   track.qop = forward_qop(&a->forward, &velo, &track.scifi, a->magnet.sign[0]);

@@ -65,7 +65,7 @@ static int write_event(struct track_check *tracks, const void *args_, uint32_t e
     const struct track_hits hits = long_track_hits(&args->tracks, track, &args->velo_tracks, &args->ut_tracks, event);
     const uint32_t state = args->end_states.offsets[event] + args->inputs.velo_track[i];
     const struct forward_state velo = forward_velo_state(&args->end_states, state);
-    struct forward_ghost_track t = forward_ghost_track(&args->inputs, &args->best, &args->forward, &velo, i);
+    struct forward_ghost_track t = forward_ghost_track_of(&args->inputs, &args->best, &args->forward, &velo, i);
     t.qop = args->tracks.qop[track];
     t.shared_hits = args->scores.shared_hits[i];
     t.event_hits = args->hits.offsets[event + 1] - args->hits.offsets[event];

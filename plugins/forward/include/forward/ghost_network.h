@@ -56,10 +56,10 @@ SL_MATH_FUNCTION void forward_ghost_inputs(const struct forward_ghost_track *t, 
 }
 
 /* The best candidate of input track `item` as above. */
-SL_MATH_FUNCTION struct forward_ghost_track forward_ghost_track(const struct forward_inputs_view *tracks,
-                                                                const struct forward_best_candidates_view *best,
-                                                                const struct forward_constants_view *forward,
-                                                                const struct forward_state *velo, uint32_t item) {
+SL_MATH_FUNCTION struct forward_ghost_track forward_ghost_track_of(const struct forward_inputs_view *tracks,
+                                                                   const struct forward_best_candidates_view *best,
+                                                                   const struct forward_constants_view *forward,
+                                                                   const struct forward_state *velo, uint32_t item) {
   struct forward_ghost_track t;
   t.velo = *velo;
   t.scifi.x = best->c[item];
