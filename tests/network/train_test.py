@@ -140,13 +140,16 @@ with tempfile.TemporaryDirectory() as name:
         checks.that(done.returncode == 1 and "signal.csv: no example has good 0; a table needs both 0 and 1" in done.stderr and "Traceback" not in done.stderr,
                     f"examples of one class: {done.stderr.strip()}")
 
-    # Built-in networks, from few events, and those of the repository
-    for name, events, graph in (("electron", 100, "calo.yaml"), ("matching", 100, "matching_no_ut.yaml"), ("muon", 300, "muon.yaml")):
-        done = run(ROOT / "scripts/train", name, "-n", events, "-o", folder, "--sluice", SLUICE, "--trainer", TRAINER, "--work", folder / "work")
+    # Built-in networks, from few events; without BRIEF also those of the repository
+    for name, events, graph, node in (("electron", 100, "calo", "electron_network"), ("forward", 200, "forward", "forward_network"),
+                                      ("forward_no_ut", 400, "forward_no_ut", "forward_network"), ("matching", 100, "matching_no_ut", "matching_network"),
+                                      ("muon", 300, "muon", "muon_network")):
+        command = [ROOT / "scripts/train", name, "-o", folder, "--sluice", SLUICE, "--trainer", TRAINER, "--work", folder / "work"]
+        done = run(*command, "-n", events)
         checks.that(done.returncode == 0, f"{done.stdout}{done.stderr}".strip())
-        call("run", ROOT / "graphs" / graph, "-n", "2", "--quiet", "--set", f"{name}_network.network={folder}/{name}.network")
-    if not BRIEF:
-        run(ROOT / "scripts/train", "matching", "-o", folder, "--sluice", SLUICE, "--trainer", TRAINER, "--work", folder / "work")
-        for file in ("built_in/matching.network", "matching.md"):
-            checks.that((folder / Path(file).name).read_bytes() == (ROOT / "plugins/network" / file).read_bytes(), f"{file} is the result of scripts/train matching")
+        call("run", ROOT / f"graphs/{graph}.yaml", "-n", "2", "--quiet", "--set", f"{node}.network={folder}/{name}.network")
+        if not BRIEF:
+            run(*command)
+            for file in (f"built_in/{name}.network", f"{name}.md"):
+                checks.that((folder / Path(file).name).read_bytes() == (ROOT / "plugins/network" / file).read_bytes(), f"{file} is the result of scripts/train {name}")
 checks.end()
