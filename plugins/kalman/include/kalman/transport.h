@@ -1,0 +1,268 @@
+/* transport.h: takes the state of a track from one plane to the next by polynomials (README.md): new state and its
+ * derivatives. For kernels and host code.
+ *
+ * kalman_transport is in single precision: only +, -, * and fmaf, in a fixed order, without branches on data. If `kind`
+ * is known to the compiler, so are all bounds of loops. Nesting, from the outside: phi, u, v, X, Y, by Horner's scheme;
+ * X and Y in steps of 2, so that the innermost sums are polynomials of X^2 and Y^2. The two outputs that share the
+ * terms, x and tx or y and ty, are summed together.
+ *
+ * Numbers are float, one track at a time, unless KALMAN_NUMBER, KALMAN_NUMBER_OF and KALMAN_FMA are defined before:
+ * then vectors with one track per lane, with the same bits. kalman_transport_plain is in double precision, term by
+ * term. */
+#ifndef KALMAN_TRANSPORT_H
+#define KALMAN_TRANSPORT_H
+
+#include "kalman/terms.h"
+
+#ifndef KALMAN_NUMBER
+#define KALMAN_NUMBER         float
+#define KALMAN_NUMBER_OF(x)   (x)
+#define KALMAN_FMA(a, b, sum) fmaf(a, b, sum)
+#endif
+#if defined(__CUDACC__)
+#define KALMAN_UNROLL_ _Pragma("unroll")
+#else
+#define KALMAN_UNROLL_
+#endif
+#define KALMAN_INLINE_ SL_MATH_FUNCTION __attribute__((always_inline))
+
+/* ------------------------------------------------------------------------------------------ constants of a leg */
+
+/* Constants of a leg in double precision, as in the file; coefficients in the order of the terms. */
+struct kalman_leg {
+  double z_begin, z_end; /* planes, mm */
+  double x_max, y_max;   /* X = x / x_max, Y = y / y_max */
+  double bend;           /* B, MeV: u = (tx - x / z_begin + pol B q/p) / unit; 0 if u is not relative to a line */
+  double coefficients[KALMAN_OUTPUTS][KALMAN_TERMS_MAX];
+};
+
+/* The same, except for the coefficients, for kalman_transport. */
+struct kalman_leg_scales {
+  float dz;
+  float x, y; /* X = x scale, Y = y scale */
+  float u, v; /* u = (tx - pivot x) scale - bend phi, v = (ty - pivot y) scale */
+  float pivot, bend;
+};
+
+/* All legs. Coefficients of a leg: pairs for x and tx, then pairs for y and ty. */
+#define KALMAN_PAIRS_(kind) (KALMAN_##kind##_X_TERMS + KALMAN_##kind##_Y_TERMS)
+enum {
+  KALMAN_COEFFICIENTS =
+      2 * (KALMAN_PAIRS_(FIRST) + 12 * KALMAN_PAIRS_(SHORT) + 2 * KALMAN_PAIRS_(GAP) + KALMAN_PAIRS_(LONG))
+};
+struct kalman_polynomials {
+  struct kalman_leg_scales legs[KALMAN_LEGS];
+  float coefficients[KALMAN_COEFFICIENTS];
+};
+
+/* Index of a leg's first coefficient. */
+SL_MATH_FUNCTION int kalman_first_coefficient(int leg) {
+  int sum = 0;
+  for (int l = 0; l < leg; l++)
+    sum += 2 * (kalman_term_count(kalman_kind(l), 0) + kalman_term_count(kalman_kind(l), 1));
+  return sum;
+}
+
+/* Rounds the constants of a leg; `coefficients` has room for the leg's coefficients. */
+SL_MATH_FUNCTION void kalman_round_leg(int leg, const struct kalman_leg *from, struct kalman_leg_scales *scales,
+                                       float *coefficients) {
+  const int kind = kalman_kind(leg);
+  scales->dz = (float)(from->z_end - from->z_begin);
+  scales->x = (float)(1 / from->x_max);
+  scales->y = (float)(1 / from->y_max);
+  scales->u = (float)(1 / kalman_u_unit(kind));
+  scales->v = (float)(1 / kalman_v_unit(kind));
+  scales->pivot = kalman_is_pointing(kind) ? (float)(1 / from->z_begin) : 0.0f;
+  scales->bend = (float)(from->bend / (KALMAN_PHI_P * kalman_u_unit(kind)));
+  for (int is_y = 0; is_y < 2; is_y++)
+    for (int i = 0; i < kalman_term_count(kind, is_y); i++) {
+      *coefficients++ = (float)from->coefficients[is_y ? KALMAN_Y : KALMAN_X][i];
+      *coefficients++ = (float)from->coefficients[is_y ? KALMAN_TY : KALMAN_TX][i];
+    }
+}
+
+/* ------------------------------------------------------------------------------------------- single precision */
+
+/* Value of a polynomial, and its derivatives by X, Y, u, v and phi. */
+struct kalman_sum {
+  KALMAN_NUMBER value, by_x, by_y, by_u, by_v, by_phi;
+};
+
+KALMAN_INLINE_ struct kalman_sum kalman_zero(void) {
+  const KALMAN_NUMBER zero = KALMAN_NUMBER_OF(0.0f);
+  const struct kalman_sum sum = {zero, zero, zero, zero, zero, zero};
+  return sum;
+}
+
+/* Sum of the terms with the same e, c and d, without u, v and phi, of two outputs. `next` is the end of their
+ * coefficients. Returns their begin. */
+KALMAN_INLINE_ const float *kalman_sum_xy(int first_a, int first_b, int most, const float *next, KALMAN_NUMBER x,
+                                          KALMAN_NUMBER y, struct kalman_sum sums[2]) {
+  const KALMAN_NUMBER zero = KALMAN_NUMBER_OF(0.0f), s = x * x, t = y * y;
+  KALMAN_NUMBER sum[2] = {zero, zero}, by_s[2] = {zero, zero}, by_t[2] = {zero, zero};
+  const int last_a = most - first_b - (most - first_b - first_a) % 2;
+  KALMAN_UNROLL_
+  for (int a = last_a; a >= first_a; a -= 2) {
+    KALMAN_NUMBER row[2] = {zero, zero}, row_by_t[2] = {zero, zero};
+    KALMAN_UNROLL_
+    for (int b = most - a - (most - a - first_b) % 2; b >= first_b; b -= 2) {
+      next -= 2;
+      KALMAN_UNROLL_
+      for (int o = 0; o < 2; o++) {
+        row_by_t[o] = KALMAN_FMA(row_by_t[o], t, row[o]);
+        row[o] = KALMAN_FMA(row[o], t, KALMAN_NUMBER_OF(next[o]));
+      }
+    }
+    KALMAN_UNROLL_
+    for (int o = 0; o < 2; o++) {
+      by_s[o] = KALMAN_FMA(by_s[o], s, sum[o]);
+      sum[o] = KALMAN_FMA(sum[o], s, row[o]);
+      by_t[o] = KALMAN_FMA(by_t[o], s, row_by_t[o]);
+    }
+  }
+  const KALMAN_NUMBER one = KALMAN_NUMBER_OF(1.0f), x_a = first_a ? x : one, y_b = first_b ? y : one;
+  KALMAN_UNROLL_
+  for (int o = 0; o < 2; o++) {
+    sums[o].value = x_a * y_b * sum[o];
+    sums[o].by_x = y_b * (first_a ? KALMAN_FMA(s + s, by_s[o], sum[o]) : (x + x) * by_s[o]);
+    sums[o].by_y = x_a * (first_b ? KALMAN_FMA(t + t, by_t[o], sum[o]) : (y + y) * by_t[o]);
+  }
+  return next;
+}
+
+/* Sums of two outputs: x and tx, or y and ty. `coefficients` has a pair for each term. */
+KALMAN_INLINE_ void kalman_sum_terms(int kind, int is_y, const float *coefficients,
+                                     const KALMAN_NUMBER at[KALMAN_VARIABLES], struct kalman_sum sums[2]) {
+  const KALMAN_NUMBER x = at[0], y = at[1], u = at[2], v = at[3], phi = at[4];
+  const float *next = coefficients + 2 * kalman_term_count(kind, is_y);
+  sums[0] = sums[1] = kalman_zero();
+  KALMAN_UNROLL_
+  for (int e = kalman_e_max(kind); e >= 1; e--) {
+    const int most = kalman_cd_of(kind, e);
+    struct kalman_sum by_e[2] = {kalman_zero(), kalman_zero()};
+    KALMAN_UNROLL_
+    for (int c = most; c >= 0; c--) {
+      struct kalman_sum by_c[2] = {kalman_zero(), kalman_zero()}, part[2];
+      KALMAN_UNROLL_
+      for (int d = most - c; d >= 0; d--) {
+        next = kalman_sum_xy(kalman_first_a(is_y, e, c), kalman_first_b(is_y, d), kalman_ab_of(kind, e, c, d), next, x,
+                             y, part);
+        KALMAN_UNROLL_
+        for (int o = 0; o < 2; o++) {
+          by_c[o].by_v = KALMAN_FMA(by_c[o].by_v, v, by_c[o].value);
+          by_c[o].value = KALMAN_FMA(by_c[o].value, v, part[o].value);
+          by_c[o].by_x = KALMAN_FMA(by_c[o].by_x, v, part[o].by_x);
+          by_c[o].by_y = KALMAN_FMA(by_c[o].by_y, v, part[o].by_y);
+        }
+      }
+      KALMAN_UNROLL_
+      for (int o = 0; o < 2; o++) {
+        by_e[o].by_u = KALMAN_FMA(by_e[o].by_u, u, by_e[o].value);
+        by_e[o].value = KALMAN_FMA(by_e[o].value, u, by_c[o].value);
+        by_e[o].by_x = KALMAN_FMA(by_e[o].by_x, u, by_c[o].by_x);
+        by_e[o].by_y = KALMAN_FMA(by_e[o].by_y, u, by_c[o].by_y);
+        by_e[o].by_v = KALMAN_FMA(by_e[o].by_v, u, by_c[o].by_v);
+      }
+    }
+    KALMAN_UNROLL_
+    for (int o = 0; o < 2; o++) {
+      sums[o].by_phi = KALMAN_FMA(sums[o].by_phi, phi, sums[o].value);
+      sums[o].value = KALMAN_FMA(sums[o].value, phi, by_e[o].value);
+      sums[o].by_x = KALMAN_FMA(sums[o].by_x, phi, by_e[o].by_x);
+      sums[o].by_y = KALMAN_FMA(sums[o].by_y, phi, by_e[o].by_y);
+      sums[o].by_u = KALMAN_FMA(sums[o].by_u, phi, by_e[o].by_u);
+      sums[o].by_v = KALMAN_FMA(sums[o].by_v, phi, by_e[o].by_v);
+    }
+  }
+  KALMAN_UNROLL_
+  for (int o = 0; o < 2; o++) { /* e begins with 1 */
+    sums[o].by_phi = KALMAN_FMA(sums[o].by_phi, phi, sums[o].value);
+    sums[o].value = sums[o].value * phi;
+    sums[o].by_x = sums[o].by_x * phi;
+    sums[o].by_y = sums[o].by_y * phi;
+    sums[o].by_u = sums[o].by_u * phi;
+    sums[o].by_v = sums[o].by_v * phi;
+  }
+}
+
+/* Takes `state` (x, y, tx, ty, q/p) to the end of a leg of this kind: sets `end` (x, y, tx, ty) and its derivatives by
+ * the five numbers. `polarity` is -1 for down and 1 for up. */
+KALMAN_INLINE_ void kalman_transport(int kind, const struct kalman_leg_scales *leg, const float *coefficients,
+                                     float polarity, const KALMAN_NUMBER state[5], KALMAN_NUMBER end[KALMAN_OUTPUTS],
+                                     KALMAN_NUMBER jacobian[KALMAN_OUTPUTS][5]) {
+  const float phi_p = -polarity * (float)KALMAN_PHI_P;
+  const KALMAN_NUMBER phi = state[4] * phi_p;
+  const KALMAN_NUMBER u = (state[2] - state[0] * leg->pivot) * leg->u - phi * leg->bend;
+  const KALMAN_NUMBER v = (state[3] - state[1] * leg->pivot) * leg->v;
+  const KALMAN_NUMBER at[KALMAN_VARIABLES] = {state[0] * leg->x, state[1] * leg->y, u, v, phi};
+  struct kalman_sum sums[KALMAN_OUTPUTS]; /* x, tx, y, ty */
+  kalman_sum_terms(kind, 0, coefficients, at, sums);
+  kalman_sum_terms(kind, 1, coefficients + 2 * kalman_term_count(kind, 0), at, sums + 2);
+  KALMAN_UNROLL_
+  for (int o = 0; o < KALMAN_OUTPUTS; o++) {
+    const struct kalman_sum *sum = &sums[o % 2 * 2 + o / 2];
+    const KALMAN_NUMBER by_u = sum->by_u * leg->u, by_v = sum->by_v * leg->v;
+    end[o] = o < KALMAN_TX ? state[o] + KALMAN_FMA(state[o + 2], KALMAN_NUMBER_OF(leg->dz), sum->value)
+                           : state[o] + sum->value;
+    jacobian[o][0] = sum->by_x * leg->x - by_u * leg->pivot;
+    jacobian[o][1] = sum->by_y * leg->y - by_v * leg->pivot;
+    jacobian[o][2] = by_u;
+    jacobian[o][3] = by_v;
+    jacobian[o][4] = (sum->by_phi - sum->by_u * leg->bend) * phi_p;
+    jacobian[o][o] = jacobian[o][o] + 1.0f;
+    if (o < KALMAN_TX) jacobian[o][o + 2] = jacobian[o][o + 2] + leg->dz;
+  }
+}
+
+/* ------------------------------------------------------------------------------------------- double precision */
+
+/* Sets the variables X, Y, u, v and phi of a state. */
+SL_MATH_FUNCTION void kalman_variables(int kind, const struct kalman_leg *leg, double polarity, const double state[5],
+                                       double at[KALMAN_VARIABLES]) {
+  const double pivot = kalman_is_pointing(kind) ? 1 / leg->z_begin : 0;
+  at[0] = state[0] / leg->x_max;
+  at[1] = state[1] / leg->y_max;
+  at[2] = (state[2] - state[0] * pivot + polarity * leg->bend * state[4]) / kalman_u_unit(kind);
+  at[3] = (state[3] - state[1] * pivot) / kalman_v_unit(kind);
+  at[4] = -polarity * state[4] * KALMAN_PHI_P;
+}
+
+/* variables[k]^power[k], multiplied; the powers of the variable `but` (if 0 to 4) are differentiated. */
+SL_MATH_FUNCTION double kalman_monomial(const struct kalman_term *term, const double at[KALMAN_VARIABLES], int but) {
+  double product = 1;
+  for (int k = 0; k < KALMAN_VARIABLES; k++) {
+    if (k == but) product = product * term->power[k];
+    for (int i = k == but ? 1 : 0; i < term->power[k]; i++) product = product * at[k];
+  }
+  return product;
+}
+
+/* As kalman_transport, for leg `l`. */
+SL_MATH_FUNCTION void kalman_transport_plain(int l, const struct kalman_leg *leg, double polarity,
+                                             const double state[5], double end[KALMAN_OUTPUTS],
+                                             double jacobian[KALMAN_OUTPUTS][5]) {
+  const int kind = kalman_kind(l);
+  const double dz = leg->z_end - leg->z_begin, pivot = kalman_is_pointing(kind) ? 1 / leg->z_begin : 0;
+  double at[KALMAN_VARIABLES];
+  kalman_variables(kind, leg, polarity, state, at);
+  for (int o = 0; o < KALMAN_OUTPUTS; o++) {
+    struct kalman_term terms[KALMAN_TERMS_MAX];
+    const int count = kalman_list_terms(kind, kalman_is_y(o), terms);
+    double value = 0, by[KALMAN_VARIABLES] = {0, 0, 0, 0, 0};
+    for (int i = 0; i < count; i++) {
+      value += leg->coefficients[o][i] * kalman_monomial(&terms[i], at, -1);
+      for (int k = 0; k < KALMAN_VARIABLES; k++) by[k] += leg->coefficients[o][i] * kalman_monomial(&terms[i], at, k);
+    }
+    end[o] = state[o] + (o < KALMAN_TX ? state[o + 2] * dz : 0) + value;
+    const double by_u = by[2] / kalman_u_unit(kind), by_v = by[3] / kalman_v_unit(kind);
+    jacobian[o][0] = by[0] / leg->x_max - by_u * pivot;
+    jacobian[o][1] = by[1] / leg->y_max - by_v * pivot;
+    jacobian[o][2] = by_u;
+    jacobian[o][3] = by_v;
+    jacobian[o][4] = polarity * (by_u * leg->bend - by[4] * KALMAN_PHI_P);
+    jacobian[o][o] += 1;
+    if (o < KALMAN_TX) jacobian[o][o + 2] += dz;
+  }
+}
+
+#endif
