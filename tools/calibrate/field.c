@@ -7,34 +7,47 @@
 
 /* ------------------------------------------------------------------------------------------ interpolation */
 
-/* Weights of the four coefficients around t (0 to 1) between grid points: cubic B-splines. */
-static void spline_weights(double t, double w[4]) {
-  const double u = 1 - t, sixth = 1.0 / 6;
-  w[0] = sixth * (u * u * u);
-  w[1] = sixth * (4 - 6 * (t * t) + 3 * (t * t * t));
-  w[2] = sixth * (4 - 6 * (u * u) + 3 * (u * u * u));
-  w[3] = sixth * (t * t * t);
+enum { POINTS = FIELD_MAP_POINTS };
+
+/* Adds `factor` times the derivative at grid point i of `count` to the weights of the points from `first` on: a
+ * polynomial of fourth degree through five points, i in their middle except near the ends. */
+static void add_derivative(double factor, size_t i, size_t count, size_t first, double weights[POINTS]) {
+  static const double formulas[5][5] = {
+      {-25, 48, -36, 16, -3}, {-3, -10, 18, -6, 1}, {1, -8, 0, 8, -1}, {-1, 6, -18, 10, 3}, {3, -16, 36, -48, 25}};
+  const size_t begin = i < 2 ? 0 : i + 3 > count ? count - 5 : i - 2; /* of the five points */
+  for (size_t k = 0; k < 5; k++) weights[begin - first + k] += factor * formulas[i - begin][k] / 12;
+}
+
+/* Sets the weights of six grid points along an axis; returns the first one. */
+static size_t weigh(const struct field_axis *a, double position, double weights[POINTS]) {
+  const double steps = (position - a->low) * (a->count - 1) / (a->high - a->low);
+  const size_t i = (size_t)steps < a->count - 2u ? (size_t)steps : a->count - 2u;
+  const size_t first = i < 2 ? 0 : i + 4 > a->count ? a->count - POINTS : i - 2;
+  const double t = steps - (double)i, u = 1 - t;
+  for (size_t k = 0; k < POINTS; k++) weights[k] = 0;
+  weights[i - first] = u * u * (1 + 2 * t);
+  weights[i + 1 - first] = t * t * (1 + 2 * u);
+  add_derivative(t * u * u, i, a->count, first, weights);
+  add_derivative(-(t * t * u), i + 1, a->count, first, weights);
+  return first;
 }
 
 static int interpolate(const struct field_map *map, const double position[3], double field[3]) {
-  double w[3][4];
+  double w[3][POINTS], sum[3] = {0};
   size_t first[3];
   for (int k = 0; k < 3; k++) {
-    const struct field_axis *a = &map->axes[k];
-    if (!(position[k] >= a->low && position[k] <= a->high)) return 0;
-    const double steps = (position[k] - a->low) * (a->count - 1) / (a->high - a->low);
-    first[k] = (size_t)steps;
-    if (first[k] > a->count - 2) first[k] = a->count - 2;
-    spline_weights(steps - (double)first[k], w[k]);
+    if (!(position[k] >= map->axes[k].low && position[k] <= map->axes[k].high)) return 0;
+    first[k] = weigh(&map->axes[k], position[k], w[k]);
   }
-  const size_t row = map->axes[0].count + 2u, plane = row * (map->axes[1].count + 2u);
-  double sum[3] = {0};
-  for (size_t k = 0; k < 4; k++)
-    for (size_t j = 0; j < 4; j++) {
-      const double *at = map->spline + 3 * ((first[2] + k) * plane + (first[1] + j) * row + first[0]);
+  const size_t row = map->axes[0].count, plane = row * map->axes[1].count;
+  for (size_t k = 0; k < POINTS; k++)
+    for (size_t j = 0; j < POINTS; j++) {
+      const double *at = map->values + 3 * ((first[2] + k) * plane + (first[1] + j) * row + first[0]);
       const double weight = w[2][k] * w[1][j];
-      for (int c = 0; c < 3; c++)
-        sum[c] += weight * (w[0][0] * at[c] + w[0][1] * at[3 + c] + w[0][2] * at[6 + c] + w[0][3] * at[9 + c]);
+      double part[3] = {0};
+      for (size_t i = 0; i < POINTS; i++)
+        for (int c = 0; c < 3; c++) part[c] += w[0][i] * at[3 * i + (size_t)c];
+      for (int c = 0; c < 3; c++) sum[c] += weight * part[c];
     }
   for (int c = 0; c < 3; c++) field[c] = sum[c];
   return 1;

@@ -8,16 +8,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A field on a regular grid, interpolated by a cubic spline in x, y and z. Axes are x, y and z, components Bx, By, Bz.
- */
+/* A field on a regular grid, interpolated along x, y and z by polynomials of third degree between two points, with
+ * continuous first derivatives, from the six nearest points. Axes are x, y and z, components Bx, By, Bz. */
+enum { FIELD_MAP_POINTS = 6 }; /* least number of points along an axis */
 struct field_axis {
   double low, high; /* mm */
   uint32_t count;   /* grid points */
 };
 struct field_map {
   struct field_axis axes[3];
-  /* Coefficients of B-splines: component fastest, then x, y, z. Each axis has one more than grid points at each end. */
-  double *spline;
+  double *values; /* T; component fastest, then x, y, z */
 };
 
 /* Reads a map (plugins/kalman/README.md). Returns SL_OK, or an error after the message FILE:LINE: reason. */

@@ -1,5 +1,5 @@
-/* field_map.c: reads a map of the field (field.h; the format is in plugins/kalman/README.md), mirrors a quadrant, and
- * computes the coefficients of the splines: along x, then y, then z. */
+/* field_map.c: reads a map of the field (field.h; the format is in plugins/kalman/README.md), and mirrors a quadrant.
+ */
 #include "field.h"
 #include "geometry/statements.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 1, AXIS_POINTS_MIN = 5, AXIS_POINTS_MAX = 2000, POINTS_MAX = 10000000 };
+enum { FORMAT = 1, AXIS_POINTS_MIN = FIELD_MAP_POINTS, AXIS_POINTS_MAX = 2000, POINTS_MAX = 10000000 };
 
 static const char *const axis_names[] = {"x", "y", "z"};
 static const char *const symmetry_names[] = {"none", "quadrant"};
@@ -27,8 +27,7 @@ struct reader {
 /* -------------------------------------------------------------------------------------------------- the grid */
 
 static double *at(const struct field_map *m, size_t i, size_t j, size_t k) {
-  const size_t row = m->axes[0].count + 2u, plane = row * (m->axes[1].count + 2u);
-  return m->spline + 3 * ((k + 1) * plane + (j + 1) * row + i + 1);
+  return m->values + 3 * ((k * m->axes[1].count + j) * m->axes[0].count + i);
 }
 
 /* Called at the first line with a field: all axes are known. */
@@ -38,7 +37,7 @@ static int begin_grid(struct statement *s, struct reader *r) {
   if (r->axes_seen != 7)
     return statement_refuse(s, "axis %s is missing", axis_names[r->axes_seen & 1 ? r->axes_seen & 2 ? 2 : 1 : 0]);
   if (!r->has_symmetry) return statement_refuse(s, "symmetry is missing");
-  size_t total = 1, room = 3;
+  size_t total = 1;
   r->expected = 1;
   for (int k = 0; k < 3; k++) {
     struct field_axis *a = &m->axes[k];
@@ -50,7 +49,6 @@ static int begin_grid(struct statement *s, struct reader *r) {
       a->count = 2 * a->count - 1;
     }
     total *= a->count;
-    room *= a->count + 2u;
   }
   for (int k = 0; k < 2; k++)
     if (m->axes[k].low >= 0 || m->axes[k].high <= 0)
@@ -60,8 +58,8 @@ static int begin_grid(struct statement *s, struct reader *r) {
     return statement_refuse(s, "z is from %g to %g, expected a range with %g to %g", m->axes[2].low, m->axes[2].high,
                             z_first, z_last);
   if (total > POINTS_MAX) return statement_refuse(s, "%zu grid points, expected at most %d", total, POINTS_MAX);
-  m->spline = (double *)calloc(room, sizeof *m->spline);
-  return m->spline ? 1 : statement_refuse(s, "out of memory");
+  m->values = (double *)calloc(total, 3 * sizeof *m->values);
+  return m->values ? 1 : statement_refuse(s, "out of memory");
 }
 
 /* Stores a point of a quadrant four times: Bx is odd in x and y, By even, Bz even in x and odd in y. */
@@ -98,7 +96,7 @@ static int read_axis(struct statement *s, struct reader *r) {
 
 static int read_field(struct statement *s, struct reader *r) {
   double field[3];
-  if (!r->map->spline && !begin_grid(s, r)) return 0;
+  if (!r->map->values && !begin_grid(s, r)) return 0;
   if (r->filled == r->expected) return statement_refuse(s, "more than %zu grid points", r->expected);
   for (int c = 0; c < 3; c++) {
     const char name[] = {'B', axis_names[c][0], '\0'};
@@ -115,7 +113,7 @@ static int read_line(struct statement *s, struct reader *r) {
   char word[STATEMENT_WORD_BYTES];
   uint32_t format = 0;
   int is_fine = 0;
-  if (r->map->spline && strcmp(s->keyword, "field") != 0)
+  if (r->map->values && strcmp(s->keyword, "field") != 0)
     return statement_refuse(s, "expected \"field\", found \"%s\"", s->keyword);
   if (strcmp(s->keyword, "field") == 0) {
     is_fine = read_field(s, r);
@@ -134,50 +132,11 @@ static int read_line(struct statement *s, struct reader *r) {
   return statement_word(s, word, sizeof word) ? statement_refuse(s, "\"%s\" is one word too many", word) : 1;
 }
 
-/* --------------------------------------------------------------------------------------------------- splines */
-
-/* Replaces n values by n + 2 coefficients c, c[-1] to c[n], `stride` apart, such that (c[i - 1] + 4 c[i] + c[i + 1]) /
- * 6 is the value at i. The slopes at the ends are those of polynomials of fourth degree. `work` has room for n numbers.
- */
-static void make_spline(double *c, size_t n, size_t stride, double *work) {
-#define C(i) c[(i)*stride]
-  const double sixth = 1.0 / 6;
-  const double begin = sixth * (-25 * C(0) + 48 * C(1) - 36 * C(2) + 16 * C(3) - 3 * C(4));
-  const double end = sixth * (25 * C(n - 1) - 48 * C(n - 2) + 36 * C(n - 3) - 16 * C(n - 4) + 3 * C(n - 5));
-  C(0) = (6 * C(0) + begin) / 4;
-  work[0] = 0.5;
-  for (size_t i = 1; i < n; i++) { /* elimination of the element below the diagonal */
-    const double below = i + 1 < n ? 1 : 2, right = i + 1 < n ? 6 * C(i) : 6 * C(i) - end;
-    const double diagonal = 4 - below * work[i - 1];
-    C(i) = (right - below * C(i - 1)) / diagonal;
-    work[i] = 1 / diagonal;
-  }
-  for (size_t i = n - 1; i-- > 0;) C(i) = C(i) - work[i] * C(i + 1);
-  *(c - stride) = C(1) - begin;
-  C(n) = C(n - 2) + end;
-#undef C
-}
-
-static int make_splines(struct field_map *m) {
-  const size_t nx = m->axes[0].count, ny = m->axes[1].count, nz = m->axes[2].count;
-  const size_t row = 3 * (nx + 2), plane = row * (ny + 2);
-  double *work = (double *)malloc(AXIS_POINTS_MAX * 2 * sizeof *work);
-  if (!work) return 0;
-  for (size_t k = 0; k < nz; k++)
-    for (size_t j = 0; j < ny; j++)
-      for (size_t c = 0; c < 3; c++) make_spline(at(m, 0, j, k) + c, nx, 3, work);
-  for (size_t k = 0; k < nz; k++)
-    for (size_t i = 0; i < row; i++) make_spline(at(m, 0, 0, k) - 3 + i, ny, row, work);
-  for (size_t i = 0; i < plane; i++) make_spline(at(m, 0, 0, 0) - row - 3 + i, nz, plane, work);
-  free(work);
-  return 1;
-}
-
 /* ------------------------------------------------------------------------------------------------------ files */
 
 void field_map_free(struct field_map *m) {
-  free(m->spline);
-  m->spline = NULL;
+  free(m->values);
+  m->values = NULL;
 }
 
 uint32_t field_map_read(FILE *file, struct field_map *m, char *reason, size_t reason_size) {
@@ -195,10 +154,9 @@ uint32_t field_map_read(FILE *file, struct field_map *m, char *reason, size_t re
   }
   free(line);
   if (is_fine && ferror(file)) is_fine = statement_refuse(&s, "cannot be read");
-  if (is_fine && (!m->spline || r.filled < r.expected))
-    is_fine = m->spline ? statement_refuse(&s, "%zu of %zu grid points", r.filled, r.expected)
+  if (is_fine && (!m->values || r.filled < r.expected))
+    is_fine = m->values ? statement_refuse(&s, "%zu of %zu grid points", r.filled, r.expected)
                         : statement_refuse(&s, "a map without grid points");
-  if (is_fine && !make_splines(m)) is_fine = statement_refuse(&s, "out of memory");
   if (is_fine) return 0;
   field_map_free(m);
   return number > 0 ? number : 1;

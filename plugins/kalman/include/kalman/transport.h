@@ -19,8 +19,11 @@
 #define KALMAN_NUMBER_OF(x)   (x)
 #define KALMAN_FMA(a, b, sum) fmaf(a, b, sum)
 #endif
-#if defined(__CUDACC__)
+/* gcc unrolls nested loops of this kind completely, clang only in part, which is slower than not at all. */
+#if defined(__CUDACC__) || defined(__HIPCC__)
 #define KALMAN_UNROLL_ _Pragma("unroll")
+#elif defined(__GNUC__) && !defined(__clang__)
+#define KALMAN_UNROLL_ _Pragma("GCC unroll 8")
 #else
 #define KALMAN_UNROLL_
 #endif
@@ -94,30 +97,41 @@ KALMAN_INLINE_ struct kalman_sum kalman_zero(void) {
   return sum;
 }
 
+/* Step n (from 0 on) of Horner's scheme: the sum, or a derivative by another variable, from its value before the step;
+ * and the derivative by the variable of the scheme. Step 0 begins with zeros, without multiplying them. */
+KALMAN_INLINE_ KALMAN_NUMBER kalman_step(int n, KALMAN_NUMBER sum, KALMAN_NUMBER at, KALMAN_NUMBER next) {
+  return n > 0 ? KALMAN_FMA(sum, at, next) : next;
+}
+KALMAN_INLINE_ KALMAN_NUMBER kalman_step_derivative(int n, KALMAN_NUMBER derivative, KALMAN_NUMBER at,
+                                                    KALMAN_NUMBER sum_before) {
+  return n > 1 ? KALMAN_FMA(derivative, at, sum_before) : n > 0 ? sum_before : KALMAN_NUMBER_OF(0.0f);
+}
+
 /* Sum of the terms with the same e, c and d, without u, v and phi, of two outputs. `next` is the end of their
  * coefficients. Returns their begin. */
 KALMAN_INLINE_ const float *kalman_sum_xy(int first_a, int first_b, int most, const float *next, KALMAN_NUMBER x,
                                           KALMAN_NUMBER y, struct kalman_sum sums[2]) {
   const KALMAN_NUMBER zero = KALMAN_NUMBER_OF(0.0f), s = x * x, t = y * y;
   KALMAN_NUMBER sum[2] = {zero, zero}, by_s[2] = {zero, zero}, by_t[2] = {zero, zero};
-  const int last_a = most - first_b - (most - first_b - first_a) % 2;
+  const int rows = (most - first_b - first_a + 2) / 2;
   KALMAN_UNROLL_
-  for (int a = last_a; a >= first_a; a -= 2) {
+  for (int i = 0; i < rows; i++) { /* a = first_a + 2 (rows - 1 - i) */
+    const int columns = (most - first_b - (first_a + 2 * (rows - 1 - i)) + 2) / 2;
     KALMAN_NUMBER row[2] = {zero, zero}, row_by_t[2] = {zero, zero};
     KALMAN_UNROLL_
-    for (int b = most - a - (most - a - first_b) % 2; b >= first_b; b -= 2) {
+    for (int j = 0; j < columns; j++) { /* b = first_b + 2 (columns - 1 - j) */
       next -= 2;
       KALMAN_UNROLL_
       for (int o = 0; o < 2; o++) {
-        row_by_t[o] = KALMAN_FMA(row_by_t[o], t, row[o]);
-        row[o] = KALMAN_FMA(row[o], t, KALMAN_NUMBER_OF(next[o]));
+        row_by_t[o] = kalman_step_derivative(j, row_by_t[o], t, row[o]);
+        row[o] = kalman_step(j, row[o], t, KALMAN_NUMBER_OF(next[o]));
       }
     }
     KALMAN_UNROLL_
     for (int o = 0; o < 2; o++) {
-      by_s[o] = KALMAN_FMA(by_s[o], s, sum[o]);
-      sum[o] = KALMAN_FMA(sum[o], s, row[o]);
-      by_t[o] = KALMAN_FMA(by_t[o], s, row_by_t[o]);
+      by_s[o] = kalman_step_derivative(i, by_s[o], s, sum[o]);
+      sum[o] = kalman_step(i, sum[o], s, row[o]);
+      by_t[o] = kalman_step(i, by_t[o], s, row_by_t[o]);
     }
   }
   const KALMAN_NUMBER one = KALMAN_NUMBER_OF(1.0f), x_a = first_a ? x : one, y_b = first_b ? y : one;
@@ -135,43 +149,46 @@ KALMAN_INLINE_ void kalman_sum_terms(int kind, int is_y, const float *coefficien
                                      const KALMAN_NUMBER at[KALMAN_VARIABLES], struct kalman_sum sums[2]) {
   const KALMAN_NUMBER x = at[0], y = at[1], u = at[2], v = at[3], phi = at[4];
   const float *next = coefficients + 2 * kalman_term_count(kind, is_y);
+  const int e_max = kalman_e_max(kind);
   sums[0] = sums[1] = kalman_zero();
   KALMAN_UNROLL_
-  for (int e = kalman_e_max(kind); e >= 1; e--) {
-    const int most = kalman_cd_of(kind, e);
+  for (int i = 0; i < e_max; i++) {
+    const int e = e_max - i, most = kalman_cd_of(kind, e);
     struct kalman_sum by_e[2] = {kalman_zero(), kalman_zero()};
     KALMAN_UNROLL_
-    for (int c = most; c >= 0; c--) {
+    for (int j = 0; j <= most; j++) {
+      const int c = most - j;
       struct kalman_sum by_c[2] = {kalman_zero(), kalman_zero()}, part[2];
       KALMAN_UNROLL_
-      for (int d = most - c; d >= 0; d--) {
+      for (int k = 0; k <= j; k++) {
+        const int d = j - k;
         next = kalman_sum_xy(kalman_first_a(is_y, e, c), kalman_first_b(is_y, d), kalman_ab_of(kind, e, c, d), next, x,
                              y, part);
         KALMAN_UNROLL_
         for (int o = 0; o < 2; o++) {
-          by_c[o].by_v = KALMAN_FMA(by_c[o].by_v, v, by_c[o].value);
-          by_c[o].value = KALMAN_FMA(by_c[o].value, v, part[o].value);
-          by_c[o].by_x = KALMAN_FMA(by_c[o].by_x, v, part[o].by_x);
-          by_c[o].by_y = KALMAN_FMA(by_c[o].by_y, v, part[o].by_y);
+          by_c[o].by_v = kalman_step_derivative(k, by_c[o].by_v, v, by_c[o].value);
+          by_c[o].value = kalman_step(k, by_c[o].value, v, part[o].value);
+          by_c[o].by_x = kalman_step(k, by_c[o].by_x, v, part[o].by_x);
+          by_c[o].by_y = kalman_step(k, by_c[o].by_y, v, part[o].by_y);
         }
       }
       KALMAN_UNROLL_
       for (int o = 0; o < 2; o++) {
-        by_e[o].by_u = KALMAN_FMA(by_e[o].by_u, u, by_e[o].value);
-        by_e[o].value = KALMAN_FMA(by_e[o].value, u, by_c[o].value);
-        by_e[o].by_x = KALMAN_FMA(by_e[o].by_x, u, by_c[o].by_x);
-        by_e[o].by_y = KALMAN_FMA(by_e[o].by_y, u, by_c[o].by_y);
-        by_e[o].by_v = KALMAN_FMA(by_e[o].by_v, u, by_c[o].by_v);
+        by_e[o].by_u = kalman_step_derivative(j, by_e[o].by_u, u, by_e[o].value);
+        by_e[o].value = kalman_step(j, by_e[o].value, u, by_c[o].value);
+        by_e[o].by_x = kalman_step(j, by_e[o].by_x, u, by_c[o].by_x);
+        by_e[o].by_y = kalman_step(j, by_e[o].by_y, u, by_c[o].by_y);
+        by_e[o].by_v = kalman_step(j, by_e[o].by_v, u, by_c[o].by_v);
       }
     }
     KALMAN_UNROLL_
     for (int o = 0; o < 2; o++) {
-      sums[o].by_phi = KALMAN_FMA(sums[o].by_phi, phi, sums[o].value);
-      sums[o].value = KALMAN_FMA(sums[o].value, phi, by_e[o].value);
-      sums[o].by_x = KALMAN_FMA(sums[o].by_x, phi, by_e[o].by_x);
-      sums[o].by_y = KALMAN_FMA(sums[o].by_y, phi, by_e[o].by_y);
-      sums[o].by_u = KALMAN_FMA(sums[o].by_u, phi, by_e[o].by_u);
-      sums[o].by_v = KALMAN_FMA(sums[o].by_v, phi, by_e[o].by_v);
+      sums[o].by_phi = kalman_step_derivative(i, sums[o].by_phi, phi, sums[o].value);
+      sums[o].value = kalman_step(i, sums[o].value, phi, by_e[o].value);
+      sums[o].by_x = kalman_step(i, sums[o].by_x, phi, by_e[o].by_x);
+      sums[o].by_y = kalman_step(i, sums[o].by_y, phi, by_e[o].by_y);
+      sums[o].by_u = kalman_step(i, sums[o].by_u, phi, by_e[o].by_u);
+      sums[o].by_v = kalman_step(i, sums[o].by_v, phi, by_e[o].by_v);
     }
   }
   KALMAN_UNROLL_
