@@ -7,25 +7,24 @@
 #include <stdlib.h>
 
 #define SL_ARGS constants_args
-#define CONSTANTS(M)                                                                                               \
-  M(FILE_IN, path, "", "", "polynomials of the transport (README.md, \"The file\"); empty: the nominal ones")      \
-  M(F64, velo_to_ut, 1, 0, 100, "", "factor on the scattering between VELO and UT")                                \
-  M(F64_ARRAY, energy_loss, 4, "[8, 10, 11, 12]", 0, 1000, "MeV",                                                  \
-    "energy loss from the origin to the middle of a leg: VELO to UT, in the UT, UT to SciFi, in the SciFi")        \
-  M(F64, ut_error, 1, 1e-3, 100, "", "standard deviation of a UT hit in units of pitch / sqrt(12)")                \
-  M(F64_ARRAY, scifi_error, 6, "[0.1, 0.1, 0.1, 0.1, 0.1, 0.1]", 1e-3, 10, "mm",                                   \
-    "standard deviation of a SciFi hit by pseudo_size of scifi_hits: pieces of wide clusters (0), then 4 to 8")    \
+#define CONSTANTS(M)                                                                                                 \
+  M(FILE_IN, path, "", "", "polynomials of the transport (README.md, \"The file\"); empty: the nominal ones")        \
+  M(F64, velo_to_ut, 1, 0, 100, "", "factor on the scattering between VELO and UT")                                  \
+  M(F64_ARRAY, energy_loss, 4, "[1.5, 3.6, 4.3, 6]", 0, 1000, "MeV",                                                 \
+    "energy loss from the end of the VELO to the middle of a leg: VELO to UT, in the UT, UT to SciFi, in the SciFi") \
+  M(F64, ut_error, 1, 1e-3, 100, "", "standard deviation of a UT hit in units of pitch / sqrt(12)")                  \
+  M(F64_ARRAY, scifi_error, 6, "[0.45, 0.08, 0.36, 0.47, 0.5, 0.55]", 1e-3, 10, "mm",                                \
+    "standard deviation of a SciFi hit by pseudo_size of scifi_hits: pieces of wide clusters (0), then 4 to 8")      \
   M(OUT, kalman, kalman_constants, "constants of the Kalman fit")
 SL_HOST_ARGUMENTS(constants, CONSTANTS);
 
 /* Material between VELO and SciFi that scatters: z in mm and radiation lengths (README.md, "Material"). */
 static const struct {
   double z, x0;
-} scatterers[] = {{835, 0.105},     {1000, 0.060},    {1450, 0.050},    {1800, 0.070},    {2165, 0.050},
-                  {2270, 0.020},    {2327.5, 0.011},  {2372.5, 0.011},  {2597.5, 0.011},  {2642.5, 0.011},
-                  {2700, 0.005},    {5168.12, 0.017}, {7826.1, 0.011},  {7895.9, 0.011},  {7966.1, 0.011},
-                  {8035.9, 0.011},  {8508.1, 0.011},  {8577.9, 0.011},  {8648.1, 0.011},  {8717.9, 0.011},
-                  {9193.1, 0.011},  {9262.9, 0.011},  {9333.1, 0.011},  {9402.9, 0.011}};
+} scatterers[] = {{835, 0.105},    {1000, 0.060},   {1450, 0.050},   {1800, 0.070},   {2165, 0.050},   {2270, 0.020},
+                  {2327.5, 0.011}, {2372.5, 0.011}, {2597.5, 0.011}, {2642.5, 0.011}, {2700, 0.005},   {5168.12, 0.017},
+                  {7826.1, 0.011}, {7895.9, 0.011}, {7966.1, 0.011}, {8035.9, 0.011}, {8508.1, 0.011}, {8577.9, 0.011},
+                  {8648.1, 0.011}, {8717.9, 0.011}, {9193.1, 0.011}, {9262.9, 0.011}, {9333.1, 0.011}, {9402.9, 0.011}};
 static const double plane_thickness = 1; /* mm: a scatterer at a plane up to here behind it scatters before it */
 
 /* ln(x) for 0 < x <= 1, by atanh's series: the same bits on all machines. */

@@ -45,6 +45,8 @@
   M(F32, beam_lever_covariance, 0.793, 0.0, 1.0, "",                                                                  \
     "last hit to beam line: covariance of position and slope / (slope variance * distance)")                          \
   M(F32, foil_width, 15.0, 0.0, 1e3, "mm", "half width of the region near the RF foil, in x + y and y - x")           \
+  M(F32, velo_energy_loss, 0.8, 0.0, 1e3, "MeV", "energy loss in the VELO per hit")                                   \
+  M(F32, energy_loss_error, 5.0, 0.0, 1e3, "MeV", "standard deviation of the energy loss; adds to the error of q/p")  \
   M(F32, prior, 0.05, 1e-6, 1.0, "", "standard deviation of q/p of the input tracks, relative")                       \
   M(F32, max_increment, 9.0, 0.0, 1e9, "", "chi2 of a hit above which the track is fitted again without it")          \
   M(U32, max_removed, 2, 0, 2, "", "number of hits of a track that may be removed")                                   \
@@ -70,7 +72,7 @@ struct fit_result {
 /* Tracks to be fitted, one per lane. */
 struct fit_tracks {
   uint32_t track[SL_LANES], rounds[SL_LANES];
-  float qop[SL_LANES];
+  float qop[SL_LANES], velo_loss[SL_LANES];
   int32_t velo_end[SL_LANES], velo_count[SL_LANES];                       /* hit n by ascending z: velo_end - 1 - n */
   int32_t hits[DETECTORS][SL_LANES], removed[REMOVED_MAX][SL_LANES];      /* of the next fit */
   float x[LAYERS][SL_LANES], z[LAYERS][SL_LANES], dxdy[LAYERS][SL_LANES]; /* hits behind the VELO */
@@ -137,6 +139,7 @@ static SL_DEVICE uint32_t take_track(const struct fit_args *a, uint32_t event, u
   t->qop[lane] = a->tracks.qop[track];
   t->velo_end[lane] = (int32_t)end;
   t->velo_count[lane] = (int32_t)(end - begin);
+  t->velo_loss[lane] = a->velo_energy_loss * (float)(end - begin);
   t->hits[VELO][lane] = t->velo_count[lane];
   t->hits[UT][lane] = t->hits[SCIFI][lane] = 0;
   for (uint32_t k = 0; k < REMOVED_MAX; k++) t->removed[k][lane] = NO_HIT;
@@ -214,8 +217,7 @@ static SL_DEVICE sl_f32s velo_next(const struct fit_args *a, const struct lane_h
   m.lever_covariance = a->lever_covariance;
   struct velo_line line_x = s->x, line_y = s->y;
   const float variance = a->hit_error * a->hit_error;
-  const sl_f32s increment =
-      velo_step(&line_x, m, dz, x, variance, qop2) + velo_step(&line_y, m, dz, y, variance, qop2);
+  const sl_f32s increment = velo_step(&line_x, m, dz, x, variance, qop2) + velo_step(&line_y, m, dz, y, variance, qop2);
   const sl_f32s counted = sl_f32s_select(is_hit, increment, sl_f32s_of(0.0f));
   s->x = velo_line_select(is_hit, line_x, s->x);
   s->y = velo_line_select(is_hit, line_y, s->y);
@@ -268,15 +270,25 @@ static SL_DEVICE void pass_velo(const struct fit_args *a, const struct fit_track
   s->c[AT_(STATE_QOP, STATE_QOP)] = prior * prior;
 }
 
-static SL_DEVICE void pass_leg(const struct fit_args *a, int leg, const float *coefficients, struct fit_state *s) {
+static SL_DEVICE void pass_leg(const struct fit_args *a, int leg, const float *coefficients, sl_f32s velo_loss,
+                               struct fit_state *s) {
   const float *scales = a->kalman.scales + leg * KALMAN_LEG_SCALES, *noise = a->kalman.noise + leg * KALMAN_LEG_NOISES;
   const struct kalman_leg_scales l = {scales[0], scales[1], scales[2], scales[3], scales[4], scales[5], scales[6]};
-  const float polarity = a->magnet.sign[0], loss = a->kalman.energy_loss[leg];
+  const float polarity = a->magnet.sign[0];
+  const sl_f32s loss = velo_loss + a->kalman.energy_loss[leg];
   switch (kalman_kind(leg)) {
-  case KALMAN_FIRST: move_state(KALMAN_FIRST, &l, coefficients, polarity, noise, loss, s); break;
-  case KALMAN_SHORT: move_state(KALMAN_SHORT, &l, coefficients, polarity, noise, loss, s); break;
-  case KALMAN_GAP: move_state(KALMAN_GAP, &l, coefficients, polarity, noise, loss, s); break;
-  default: move_state(KALMAN_LONG, &l, coefficients, polarity, noise, loss, s); break;
+    case KALMAN_FIRST:
+      move_state(KALMAN_FIRST, &l, coefficients, polarity, noise, loss, s);
+      break;
+    case KALMAN_SHORT:
+      move_state(KALMAN_SHORT, &l, coefficients, polarity, noise, loss, s);
+      break;
+    case KALMAN_GAP:
+      move_state(KALMAN_GAP, &l, coefficients, polarity, noise, loss, s);
+      break;
+    default:
+      move_state(KALMAN_LONG, &l, coefficients, polarity, noise, loss, s);
+      break;
   }
 }
 
@@ -285,13 +297,14 @@ static SL_DEVICE void pass_layers(const struct fit_args *a, const struct fit_tra
   const sl_i32s removed[REMOVED_MAX] = {sl_i32s_in(t->removed[0]), sl_i32s_in(t->removed[1])};
   const sl_i32s may_remove[2] = {SL_MASK(sl_i32s_in(t->hits[UT]) > (int32_t)a->min_ut_hits),
                                  SL_MASK(sl_i32s_in(t->hits[SCIFI]) > (int32_t)a->min_scifi_hits)};
+  const sl_f32s velo_loss = sl_f32s_in(t->velo_loss);
   p->chi2[UT] = p->chi2[SCIFI] = sl_f32s_of(0.0f);
   SL_ROLLED
   for (int leg = 0; leg < KALMAN_LEGS; leg++) {
     const int32_t n = KALMAN_UT_BIT + leg;
     const int kind = kalman_kind(leg), is_scifi = leg >= UT_LAYERS;
     struct fit_hit hit;
-    pass_leg(a, leg, coefficients, &p->s);
+    pass_leg(a, leg, coefficients, velo_loss, &p->s);
     coefficients += 2 * (kalman_term_count(kind, 0) + kalman_term_count(kind, 1));
     hit.variance = sl_f32s_in(t->variance[leg]);
     hit.is_hit = SL_MASK(hit.variance > 0.0f) & SL_MASK(removed[0] != n) & SL_MASK(removed[1] != n);
@@ -325,10 +338,12 @@ struct fit_numbers {
   int32_t worst_hit[SL_LANES];
 };
 
-static SL_DEVICE void take_numbers(const struct fit_tracks *t, const struct fit_pass *p, struct fit_numbers *n) {
+static SL_DEVICE void take_numbers(const struct fit_args *a, const struct fit_tracks *t, const struct fit_pass *p,
+                                   struct fit_numbers *n) {
+  const sl_f32s qop = p->s.v[STATE_QOP], loss_error = a->energy_loss_error * (qop * qop);
   struct fit_result *r = &n->result;
-  sl_f32s_out(r->qop, p->s.v[STATE_QOP]);
-  sl_f32s_out(r->c44, p->s.c[AT_(STATE_QOP, STATE_QOP)]);
+  sl_f32s_out(r->qop, qop);
+  sl_f32s_out(r->c44, p->s.c[AT_(STATE_QOP, STATE_QOP)] + loss_error * loss_error);
   sl_f32s_out(r->x, p->s.v[STATE_X]);
   sl_f32s_out(r->y, p->s.v[STATE_Y]);
   sl_f32s_out(r->tx, p->s.v[STATE_TX]);
@@ -535,7 +550,7 @@ SL_KERNEL(kalman_fit, struct fit_args) {
     }
     is_used |= is_busy;
     fit_tracks_once(&a, &tracks, &pass);
-    take_numbers(&tracks, &pass, &numbers);
+    take_numbers(&a, &tracks, &pass, &numbers);
     SL_FOR_LANES (j)
       if (is_busy >> j & 1 && !judge(&a, &tracks, &numbers, j)) is_ended |= 1u << j;
     if (is_ended) write_tracks(&a, &tracks, is_ended);
@@ -568,7 +583,7 @@ SL_KERNEL(kalman_fit, struct fit_args) {
     }
     do {
       fit_tracks_once(&a, &tracks, &pass);
-      take_numbers(&tracks, &pass, &numbers);
+      take_numbers(&a, &tracks, &pass, &numbers);
     } while (judge(&a, &tracks, &numbers, 0));
     write_tracks(&a, &tracks, 1);
   }

@@ -152,9 +152,10 @@ SL_LANES_FUNCTION void add_scattering(const float noise[3], sl_f32s tx, sl_f32s 
   c[AT_(STATE_X, STATE_Y)] = fused(xy, sl_f32s_of(noise[2]), c[AT_(STATE_X, STATE_Y)]);
 }
 
-/* Takes the state to the end of a leg of this kind. The track loses `energy_loss` between its origin and the leg. */
+/* Takes the state to the end of a leg of this kind. The track loses `energy_loss` between its origin and the middle of
+ * the leg. */
 SL_LANES_FUNCTION void move_state(int kind, const struct kalman_leg_scales *leg, const float *coefficients,
-                                  float polarity, const float noise[3], float energy_loss, struct fit_state *s) {
+                                  float polarity, const float noise[3], sl_f32s energy_loss, struct fit_state *s) {
   const sl_f32s qop = s->v[STATE_QOP], loss = energy_loss * sl_f32s_abs(qop);
   const sl_f32s by_qop = 1.0f + 2.0f * loss;
   const sl_f32s begin[STATE_NUMBERS] = {s->v[STATE_X], s->v[STATE_Y], s->v[STATE_TX], s->v[STATE_TY],

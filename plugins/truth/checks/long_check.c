@@ -22,8 +22,8 @@
   M(IN, end_states, track_states, "offsets tx ty", "states of velo_tracks at the end of the VELO")         \
   M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id",                                       \
     "UT tracks to which ut_track refers; adds their hits")                                                 \
-  M(OPTIONAL_IN, states, long_states, "qop chi2 ndof", "fitted states: momenta and chi2 are theirs")        \
-  M(OPTIONAL_IN, fits, kalman_fits, "c44", "fits of the states: errors of the momenta")                     \
+  M(OPTIONAL_IN, states, long_states, "qop chi2 ndof", "fitted states: momenta and chi2 are theirs")       \
+  M(OPTIONAL_IN, fits, kalman_fits, "c44", "fits of the states: errors of the momenta")                    \
   M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",        \
     "banks with true particles")                                                                           \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
@@ -162,7 +162,8 @@ static void report_chi2(const struct long_check *c, const struct sl_report *r) {
     r->number(r->context, "chi2_ndof_median", median);
     r->number(r->context, "improbable", share);
     r->end_object(r->context);
-    r->line(r->context, "chi2 of the fit, %-17s %7" PRIu64 " tracks  median of chi2 / ndof %6.2f  P(chi2) < 1 %%: %6.2f %%",
+    r->line(r->context,
+            "chi2 of the fit, %-17s %7" PRIu64 " tracks  median of chi2 / ndof %6.2f  P(chi2) < 1 %%: %6.2f %%",
             chi2_groups[g], t->tracks, median, 100 * share);
   }
   r->end_array(r->context);

@@ -13,14 +13,14 @@ enum {
   KALMAN_SIZES = 9       /* cluster sizes of the SciFi: pseudo_size of scifi_hits */
 };
 
-#define KALMAN_CONSTANTS_FIELDS(F)                                                                                 \
+#define KALMAN_CONSTANTS_FIELDS(F)                                                                                  \
   F(scales, f32, ARRAY, "", "numbers of struct kalman_leg_scales (transport.h) of each of 16 legs: 16 x 7")         \
   F(coefficients, f32, ARRAY, "", "coefficients of struct kalman_polynomials (transport.h)")                        \
   F(plane_z, f32, ARRAY, "mm", "z of the 17 planes")                                                                \
   F(noise, f32, ARRAY, "",                                                                                          \
     "sums of k, k l and k l^2 over the scatterers of each leg: 16 x 3; k = X0 (1 + 0.038 ln X0)^2, l: distance to " \
     "the end of the leg in mm")                                                                                     \
-  F(energy_loss, f32, ARRAY, "MeV", "energy loss from the origin to the middle of each leg, 16 values")             \
+  F(energy_loss, f32, ARRAY, "MeV", "energy loss from the end of the VELO to the middle of each leg, 16 values")    \
   F(ut_variance, f32, ARRAY, "", "variance of a UT hit in units of pitch^2 / 12; one value")                        \
   F(scifi_variance, f32, ARRAY, "mm2", "variance of a SciFi hit by pseudo_size of scifi_hits, 9 values")
 SL_COLLECTION(kalman_constants, KALMAN_CONSTANTS_FIELDS, "constants of the Kalman fit of long tracks");
@@ -29,20 +29,20 @@ SL_COLLECTION(kalman_constants, KALMAN_CONSTANTS_FIELDS, "constants of the Kalma
 enum { KALMAN_VELO_BITS = 48, KALMAN_UT_BIT = KALMAN_VELO_BITS, KALMAN_SCIFI_BIT = KALMAN_UT_BIT + KALMAN_UT_LAYERS };
 
 /* Results of the fit besides the state at the beam line (long_states). A track without a fit has zeros. */
-#define KALMAN_FITS_FIELDS(F)                                                                  \
-  F(offsets, u32, OFFSETS, "", "index of the first track of an event")                         \
-  F(c44, f32, PER_ITEM, "1/MeV2", "variance of q/p")                                           \
-  F(velo_chi2, f32, PER_ITEM, "", "chi2 of the VELO hits")                                     \
-  F(ut_chi2, f32, PER_ITEM, "", "chi2 of the UT hits")                                         \
-  F(scifi_chi2, f32, PER_ITEM, "", "chi2 of the SciFi hits")                                   \
-  F(velo_hits, u8, PER_ITEM, "", "VELO hits of the fit: 2 per hit - 4 degrees of freedom")     \
-  F(ut_hits, u8, PER_ITEM, "", "UT hits of the fit: 1 per hit degrees of freedom")             \
-  F(scifi_hits, u8, PER_ITEM, "", "SciFi hits of the fit: 1 per hit - 1 degrees of freedom")   \
-  F(removed, u64, PER_ITEM, "",                                                                \
+#define KALMAN_FITS_FIELDS(F)                                                                       \
+  F(offsets, u32, OFFSETS, "", "index of the first track of an event")                              \
+  F(c44, f32, PER_ITEM, "1/MeV2", "variance of q/p")                                                \
+  F(velo_chi2, f32, PER_ITEM, "", "chi2 of the VELO hits")                                          \
+  F(ut_chi2, f32, PER_ITEM, "", "chi2 of the UT hits")                                              \
+  F(scifi_chi2, f32, PER_ITEM, "", "chi2 of the SciFi hits")                                        \
+  F(velo_hits, u8, PER_ITEM, "", "VELO hits of the fit: 2 per hit - 4 degrees of freedom")          \
+  F(ut_hits, u8, PER_ITEM, "", "UT hits of the fit: 1 per hit degrees of freedom")                  \
+  F(scifi_hits, u8, PER_ITEM, "", "SciFi hits of the fit: 1 per hit - 1 degrees of freedom")        \
+  F(removed, u64, PER_ITEM, "",                                                                     \
     "removed hits: bits 0 to 47: VELO by ascending z, 48 to 51: UT layers, 52 to 63: SciFi layers") \
-  F(x, f32, PER_ITEM, "mm", "x in front of the ECAL")                                          \
-  F(y, f32, PER_ITEM, "mm", "y in front of the ECAL")                                          \
-  F(tx, f32, PER_ITEM, "", "slope dx/dz in front of the ECAL")                                 \
+  F(x, f32, PER_ITEM, "mm", "x in front of the ECAL")                                               \
+  F(y, f32, PER_ITEM, "mm", "y in front of the ECAL")                                               \
+  F(tx, f32, PER_ITEM, "", "slope dx/dz in front of the ECAL")                                      \
   F(ty, f32, PER_ITEM, "", "slope dy/dz in front of the ECAL")
 SL_COLLECTION(kalman_fits, KALMAN_FITS_FIELDS, "Kalman fits of long tracks");
 
