@@ -16,13 +16,13 @@ SL_LANES_FUNCTION sl_f32s fused(sl_f32s a, sl_f32s b, sl_f32s sum) {
   return sum;
 #endif
 }
-#else
-SL_LANES_FUNCTION sl_f32s fused(sl_f32s a, sl_f32s b, sl_f32s sum) { return fmaf(a, b, sum); }
-#endif
 
 #define KALMAN_NUMBER         sl_f32s
 #define KALMAN_NUMBER_OF(x)   sl_f32s_of(x)
 #define KALMAN_FMA(a, b, sum) fused(a, b, sum)
+#else
+SL_LANES_FUNCTION sl_f32s fused(sl_f32s a, sl_f32s b, sl_f32s sum) { return fmaf(a, b, sum); }
+#endif
 #include "kalman/transport.h"
 
 /* ---------------------------------------------------------------------------------------------- in the VELO */
