@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { SHOTS = 8000, FIT_SEED = 5, TEST_SEED = 6 };
+enum { SHOTS = 5000, FIT_SEED = 5, TEST_SEED = 6 };
 
 static struct kalman_description *fitted(const struct field_map *map, uint32_t shots) {
   struct kalman_gun_sample sample;
@@ -103,7 +103,7 @@ static void too_few_tracks_are_refused(void **state) {
   free(d);
 }
 
-/* Half of the tracks begin in front of V or behind it, both charges are equally frequent. */
+/* A third of the tracks begins downstream of V; both charges are equally frequent. */
 static void the_gun_shoots_the_sample(void **state) {
   struct kalman_gun_sample sample;
   uint32_t positive = 0, behind = 0, all = 0;

@@ -13,7 +13,7 @@ struct kalman_gun_sample {
   uint32_t count;
 };
 
-/* Shoots `count` tracks, all of which are stored. 0 or SL_ENOMEM. */
+/* Shoots and stores `count` tracks. 0 or SL_ENOMEM. */
 int kalman_sample_shoot(const struct field_map *map, uint64_t seed, uint32_t count, struct kalman_gun_sample *sample);
 
 /* Fits the polynomials of all legs. SL_EINVAL: too few tracks. */
