@@ -25,7 +25,7 @@ static const struct {
                   {2327.5, 0.011}, {2372.5, 0.011}, {2597.5, 0.011}, {2642.5, 0.011}, {2700, 0.005},   {5168.12, 0.017},
                   {7826.1, 0.011}, {7895.9, 0.011}, {7966.1, 0.011}, {8035.9, 0.011}, {8508.1, 0.011}, {8577.9, 0.011},
                   {8648.1, 0.011}, {8717.9, 0.011}, {9193.1, 0.011}, {9262.9, 0.011}, {9333.1, 0.011}, {9402.9, 0.011}};
-static const double plane_thickness = 1; /* mm: a scatterer at a plane up to here behind it scatters before it */
+static const double plane_thickness = 1; /* mm: a scatterer up to here downstream of a plane is that of its layer */
 
 /* ln(x) for 0 < x <= 1, by atanh's series: the same bits on all machines. */
 static double log_of(double x) {

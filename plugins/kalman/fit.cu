@@ -8,7 +8,7 @@
  * Parallelism: one thread per track; on a CPU eight tracks in vector lanes, where a track that ends makes room for the
  * next one.
  */
-#include "fit_steps.h"
+#include "fit_tracks.h"
 #include "forward/event_model.h"
 #include "kalman/event_model.h"
 #include "magnet/event_model.h"
@@ -56,47 +56,9 @@
   M(F32, ecal_z, 12602.9, 9403.0, 20000.0, "mm", "z of the state in front of the ECAL")
 SL_ARGUMENTS(fit, FIT);
 
-enum { REMOVED_MAX = 2, NO_HIT = 255, LAYERS = KALMAN_LEGS };
 static const float least_slope2 = 1e-6f; /* a track with a smaller tx^2 + ty^2 is not extrapolated to the beam */
 
-/* Detectors, as indices. */
-enum { VELO, UT, SCIFI, DETECTORS };
-
-/* A fit: an array element per lane. Hits are numbered like the bits of `removed`. */
-struct fit_result {
-  float qop[SL_LANES], c44[SL_LANES], chi2[DETECTORS][SL_LANES];
-  float x[SL_LANES], y[SL_LANES], tx[SL_LANES], ty[SL_LANES]; /* at the last plane */
-  int32_t hits[DETECTORS][SL_LANES], removed[REMOVED_MAX][SL_LANES];
-};
-
-/* Tracks to be fitted, one per lane. */
-struct fit_tracks {
-  uint32_t track[SL_LANES], rounds[SL_LANES];
-  float qop[SL_LANES], velo_loss[SL_LANES];
-  int32_t velo_end[SL_LANES], velo_count[SL_LANES];                       /* hit n by ascending z: velo_end - 1 - n */
-  int32_t hits[DETECTORS][SL_LANES], removed[REMOVED_MAX][SL_LANES];      /* of the next fit */
-  float x[LAYERS][SL_LANES], z[LAYERS][SL_LANES], dxdy[LAYERS][SL_LANES]; /* hits behind the VELO */
-  float dzdy[LAYERS][SL_LANES], variance[LAYERS][SL_LANES];               /* variance 0: no hit */
-  struct fit_result accepted;
-};
-
-/* The last fit. */
-struct fit_pass {
-  struct fit_state s;
-  sl_f32s chi2[DETECTORS], worst;
-  sl_i32s worst_hit;
-};
-
 /* --------------------------------------------------------------------------------------------------- input */
-
-static SL_DEVICE void take_hit(struct fit_tracks *t, uint32_t lane, uint32_t layer, float x, float z, float dxdy,
-                               float dzdy, float variance) {
-  t->x[layer][lane] = x;
-  t->z[layer][lane] = z;
-  t->dxdy[layer][lane] = dxdy;
-  t->dzdy[layer][lane] = dzdy;
-  t->variance[layer][lane] = variance;
-}
 
 static SL_DEVICE void take_ut_hits(const struct fit_args *a, uint32_t event, uint32_t track, struct fit_tracks *t,
                                    uint32_t lane) {
@@ -331,13 +293,6 @@ static SL_DEVICE void fit_tracks_once(const struct fit_args *a, const struct fit
 
 /* ------------------------------------------------------------------------------------------------- outliers */
 
-/* The last fit, as numbers of lanes. */
-struct fit_numbers {
-  struct fit_result result;
-  float worst[SL_LANES];
-  int32_t worst_hit[SL_LANES];
-};
-
 static SL_DEVICE void take_numbers(const struct fit_args *a, const struct fit_tracks *t, const struct fit_pass *p,
                                    struct fit_numbers *n) {
   const sl_f32s qop = p->s.v[STATE_QOP], loss_error = a->energy_loss_error * (qop * qop);
@@ -353,27 +308,6 @@ static SL_DEVICE void take_numbers(const struct fit_args *a, const struct fit_tr
   memcpy(r->removed, t->removed, sizeof r->removed);
   sl_f32s_out(n->worst, p->worst);
   sl_i32s_out(n->worst_hit, p->worst_hit);
-}
-
-static SL_DEVICE float chi2_of(const struct fit_result *r, uint32_t lane) {
-  return r->chi2[VELO][lane] + r->chi2[UT][lane] + r->chi2[SCIFI][lane];
-}
-
-/* 2 per VELO hit, 1 per other hit, less five parameters. */
-static SL_DEVICE int32_t ndof_of(const struct fit_result *r, uint32_t lane) {
-  return 2 * r->hits[VELO][lane] + r->hits[UT][lane] + r->hits[SCIFI][lane] - 5;
-}
-
-static SL_DEVICE void copy_lane(struct fit_result *to, const struct fit_result *from, uint32_t lane) {
-  to->qop[lane] = from->qop[lane];
-  to->c44[lane] = from->c44[lane];
-  to->x[lane] = from->x[lane];
-  to->y[lane] = from->y[lane];
-  to->tx[lane] = from->tx[lane];
-  to->ty[lane] = from->ty[lane];
-  for (uint32_t d = 0; d < DETECTORS; d++) to->chi2[d][lane] = from->chi2[d][lane];
-  for (uint32_t d = 0; d < DETECTORS; d++) to->hits[d][lane] = from->hits[d][lane];
-  for (uint32_t k = 0; k < REMOVED_MAX; k++) to->removed[k][lane] = from->removed[k][lane];
 }
 
 /* Accepts or refuses the last fit of a lane. Returns 1 if a hit is to be removed for another fit, 0 at the end. */

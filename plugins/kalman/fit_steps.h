@@ -1,6 +1,6 @@
 /* fit_steps.h: steps of the Kalman fit, for SL_LANES tracks at a time (README.md, "Fit"): in the VELO, x and y are
- * independent; behind it, states have five numbers (x, y, tx, ty, q/p) and their covariance as a lower triangle, row by
- * row. Covariances are updated by sums and products of positive terms where a difference would lose digits. */
+ * independent; downstream of it, states have five numbers (x, y, tx, ty, q/p) and their covariance as a lower triangle,
+ * row by row. Covariances are updated by sums and products of positive terms where a difference would lose digits. */
 #ifndef KALMAN_FIT_STEPS_H
 #define KALMAN_FIT_STEPS_H
 
@@ -93,7 +93,7 @@ SL_LANES_FUNCTION void velo_move(struct velo_line *line, struct velo_material m,
   line->c_tt = line->c_tt + noise;
 }
 
-/* ------------------------------------------------------------------------------------------ behind the VELO */
+/* -------------------------------------------------------------------------------------- downstream of the VELO */
 
 enum { STATE_X, STATE_Y, STATE_TX, STATE_TY, STATE_QOP, STATE_NUMBERS, TRIANGLE = 15 };
 struct fit_state {

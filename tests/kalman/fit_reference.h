@@ -10,7 +10,7 @@
 
 enum { REF_VELO_MAX = 26, REF_VELO = 0, REF_UT = 1, REF_SCIFI = 2 };
 
-/* Hits of a track: VELO hits by ascending z; hits behind it by plane, with variance 0 where there is none. */
+/* Hits of a track: VELO hits by ascending z; the others by plane, with variance 0 where there is none. */
 struct ref_track {
   double qop;
   int velo_count;

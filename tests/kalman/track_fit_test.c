@@ -325,7 +325,7 @@ static void a_hit_far_off_is_removed(void **state) {
   static struct sample s;
   (void)state;
   make_sample(&s, 21, 0);
-  /* Track 1: 12 SciFi hits; a hit in layer 7. Track 2: 10; two hits, of which one may be removed. */
+  /* Track 1: 12 SciFi hits; a hit in layer 7. Track 2: 10; two hits, one may be removed. */
   s.scifi_x[scifi_hit_of(&s, 1, 7)] += 4;
   s.scifi_x[scifi_hit_of(&s, 2, 4)] += 4;
   s.scifi_x[scifi_hit_of(&s, 2, 8)] += 5;
