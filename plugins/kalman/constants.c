@@ -29,10 +29,12 @@ static const double plane_thickness = 1; /* mm: a scatterer up to here downstrea
 
 /* ln(x) for 0 < x <= 1, by atanh's series: the same bits on all machines. */
 static double log_of(double x) {
-  double sum = 0;
-  for (; x < 0.7; x *= 2) sum -= 0.693147180559945309;
+  double sum = 0, series = 0;
+  while (x < 0.7) {
+    sum -= 0.693147180559945309;
+    x *= 2;
+  }
   const double t = (x - 1) / (x + 1), t2 = t * t;
-  double series = 0;
   for (int k = 39; k > 0; k -= 2) series = series * t2 + 1.0 / k;
   return sum + 2 * t * series;
 }

@@ -115,8 +115,8 @@ static SL_DEVICE uint32_t take_track(const struct fit_args *a, uint32_t event, u
 
 /* VELO hits of the lanes, without the removed ones; numbers by ascending z. */
 struct lane_hits {
-  const float *x, *y, *z;
   sl_i32s end, first, last, removed[REMOVED_MAX];
+  const float *x, *y, *z;
   int32_t most; /* of all lanes */
 };
 
@@ -169,9 +169,10 @@ static SL_DEVICE struct velo_state velo_begin(const struct fit_args *a, const st
 /* Moves the lanes to their hit n, if they have it between the begin and the end of the fit. Returns the increments. */
 static SL_DEVICE sl_f32s velo_next(const struct fit_args *a, const struct lane_hits *hits, int32_t n, sl_f32s qop2,
                                    sl_i32s is_inside, struct velo_state *s) {
-  const sl_i32s number = sl_i32s_of((uint32_t)n), at = velo_index(hits, sl_i32s_clamp(number, hits->first, hits->last));
+  const sl_i32s number = sl_i32s_of((uint32_t)n);
+  const sl_i32s hit = velo_index(hits, sl_i32s_clamp(number, hits->first, hits->last));
   const sl_i32s is_hit = is_inside & SL_MASK(number != hits->removed[0]) & SL_MASK(number != hits->removed[1]);
-  const sl_f32s x = sl_f32s_gather(hits->x, at), y = sl_f32s_gather(hits->y, at), z = sl_f32s_gather(hits->z, at);
+  const sl_f32s x = sl_f32s_gather(hits->x, hit), y = sl_f32s_gather(hits->y, hit), z = sl_f32s_gather(hits->z, hit);
   const sl_f32s dz = z - s->z;
   struct velo_material m;
   m.scattering = velo_scattering(a, x, y);
@@ -223,13 +224,13 @@ static SL_DEVICE void pass_velo(const struct fit_args *a, const struct fit_track
   s->v[STATE_QOP] = qop;
   STEPS_UNROLL
   for (int i = 0; i < TRIANGLE; i++) s->c[i] = zero;
-  s->c[AT_(STATE_X, STATE_X)] = v.x.c_uu;
-  s->c[AT_(STATE_TX, STATE_X)] = v.x.c_ut;
-  s->c[AT_(STATE_TX, STATE_TX)] = v.x.c_tt;
-  s->c[AT_(STATE_Y, STATE_Y)] = v.y.c_uu;
-  s->c[AT_(STATE_TY, STATE_Y)] = v.y.c_ut;
-  s->c[AT_(STATE_TY, STATE_TY)] = v.y.c_tt;
-  s->c[AT_(STATE_QOP, STATE_QOP)] = prior * prior;
+  s->c[at(STATE_X, STATE_X)] = v.x.c_uu;
+  s->c[at(STATE_TX, STATE_X)] = v.x.c_ut;
+  s->c[at(STATE_TX, STATE_TX)] = v.x.c_tt;
+  s->c[at(STATE_Y, STATE_Y)] = v.y.c_uu;
+  s->c[at(STATE_TY, STATE_Y)] = v.y.c_ut;
+  s->c[at(STATE_TY, STATE_TY)] = v.y.c_tt;
+  s->c[at(STATE_QOP, STATE_QOP)] = prior * prior;
 }
 
 static SL_DEVICE void pass_leg(const struct fit_args *a, int leg, const float *coefficients, sl_f32s velo_loss,
@@ -298,7 +299,7 @@ static SL_DEVICE void take_numbers(const struct fit_args *a, const struct fit_tr
   const sl_f32s qop = p->s.v[STATE_QOP], loss_error = a->energy_loss_error * (qop * qop);
   struct fit_result *r = &n->result;
   sl_f32s_out(r->qop, qop);
-  sl_f32s_out(r->c44, p->s.c[AT_(STATE_QOP, STATE_QOP)] + loss_error * loss_error);
+  sl_f32s_out(r->c44, p->s.c[at(STATE_QOP, STATE_QOP)] + loss_error * loss_error);
   sl_f32s_out(r->x, p->s.v[STATE_X]);
   sl_f32s_out(r->y, p->s.v[STATE_Y]);
   sl_f32s_out(r->tx, p->s.v[STATE_TX]);

@@ -100,8 +100,8 @@ struct fit_state {
   sl_f32s v[STATE_NUMBERS], c[TRIANGLE];
 };
 
-/* Index in the triangle. Known to the compiler in unrolled loops. */
-#define AT_(i, j) ((i) >= (j) ? (i) * ((i) + 1) / 2 + (j) : (j) * ((j) + 1) / 2 + (i))
+/* Index in the triangle. */
+SL_LANES_FUNCTION int at(int i, int j) { return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i; }
 
 #if defined(SL_TARGET_CPU)
 #define STEPS_UNROLL _Pragma("GCC unroll 16")
@@ -116,9 +116,9 @@ SL_LANES_FUNCTION void move_covariance(sl_f32s jacobian[KALMAN_OUTPUTS][5], sl_f
   for (int i = 0; i < KALMAN_OUTPUTS; i++) {
     STEPS_UNROLL
     for (int j = 0; j < STATE_NUMBERS; j++) {
-      sl_f32s sum = jacobian[i][0] * c[AT_(0, j)];
+      sl_f32s sum = jacobian[i][0] * c[at(0, j)];
       STEPS_UNROLL
-      for (int k = 1; k < STATE_NUMBERS; k++) sum = fused(jacobian[i][k], c[AT_(k, j)], sum);
+      for (int k = 1; k < STATE_NUMBERS; k++) sum = fused(jacobian[i][k], c[at(k, j)], sum);
       product[i][j] = sum;
     }
   }
@@ -129,9 +129,9 @@ SL_LANES_FUNCTION void move_covariance(sl_f32s jacobian[KALMAN_OUTPUTS][5], sl_f
       sl_f32s sum = product[i][0] * jacobian[j][0];
       STEPS_UNROLL
       for (int k = 1; k < STATE_NUMBERS; k++) sum = fused(product[i][k], jacobian[j][k], sum);
-      c[AT_(i, j)] = sum;
+      c[at(i, j)] = sum;
     }
-    c[AT_(STATE_QOP, i)] = product[i][STATE_QOP];
+    c[at(STATE_QOP, i)] = product[i][STATE_QOP];
   }
 }
 
@@ -140,16 +140,16 @@ SL_LANES_FUNCTION void add_scattering(const float noise[3], sl_f32s tx, sl_f32s 
   const sl_f32s tx2 = tx * tx, ty2 = ty * ty, n2 = 1.0f + tx2 + ty2, kick = 13.6f * qop;
   const sl_f32s w = kick * kick * (n2 * sl_f32s_sqrt(n2));
   const sl_f32s xx = w * (1.0f + tx2), yy = w * (1.0f + ty2), xy = w * (tx * ty);
-  c[AT_(STATE_TX, STATE_TX)] = fused(xx, sl_f32s_of(noise[0]), c[AT_(STATE_TX, STATE_TX)]);
-  c[AT_(STATE_TX, STATE_X)] = fused(xx, sl_f32s_of(noise[1]), c[AT_(STATE_TX, STATE_X)]);
-  c[AT_(STATE_X, STATE_X)] = fused(xx, sl_f32s_of(noise[2]), c[AT_(STATE_X, STATE_X)]);
-  c[AT_(STATE_TY, STATE_TY)] = fused(yy, sl_f32s_of(noise[0]), c[AT_(STATE_TY, STATE_TY)]);
-  c[AT_(STATE_TY, STATE_Y)] = fused(yy, sl_f32s_of(noise[1]), c[AT_(STATE_TY, STATE_Y)]);
-  c[AT_(STATE_Y, STATE_Y)] = fused(yy, sl_f32s_of(noise[2]), c[AT_(STATE_Y, STATE_Y)]);
-  c[AT_(STATE_TX, STATE_TY)] = fused(xy, sl_f32s_of(noise[0]), c[AT_(STATE_TX, STATE_TY)]);
-  c[AT_(STATE_X, STATE_TY)] = fused(xy, sl_f32s_of(noise[1]), c[AT_(STATE_X, STATE_TY)]);
-  c[AT_(STATE_Y, STATE_TX)] = fused(xy, sl_f32s_of(noise[1]), c[AT_(STATE_Y, STATE_TX)]);
-  c[AT_(STATE_X, STATE_Y)] = fused(xy, sl_f32s_of(noise[2]), c[AT_(STATE_X, STATE_Y)]);
+  c[at(STATE_TX, STATE_TX)] = fused(xx, sl_f32s_of(noise[0]), c[at(STATE_TX, STATE_TX)]);
+  c[at(STATE_TX, STATE_X)] = fused(xx, sl_f32s_of(noise[1]), c[at(STATE_TX, STATE_X)]);
+  c[at(STATE_X, STATE_X)] = fused(xx, sl_f32s_of(noise[2]), c[at(STATE_X, STATE_X)]);
+  c[at(STATE_TY, STATE_TY)] = fused(yy, sl_f32s_of(noise[0]), c[at(STATE_TY, STATE_TY)]);
+  c[at(STATE_TY, STATE_Y)] = fused(yy, sl_f32s_of(noise[1]), c[at(STATE_TY, STATE_Y)]);
+  c[at(STATE_Y, STATE_Y)] = fused(yy, sl_f32s_of(noise[2]), c[at(STATE_Y, STATE_Y)]);
+  c[at(STATE_TX, STATE_TY)] = fused(xy, sl_f32s_of(noise[0]), c[at(STATE_TX, STATE_TY)]);
+  c[at(STATE_X, STATE_TY)] = fused(xy, sl_f32s_of(noise[1]), c[at(STATE_X, STATE_TY)]);
+  c[at(STATE_Y, STATE_TX)] = fused(xy, sl_f32s_of(noise[1]), c[at(STATE_Y, STATE_TX)]);
+  c[at(STATE_X, STATE_Y)] = fused(xy, sl_f32s_of(noise[2]), c[at(STATE_X, STATE_Y)]);
 }
 
 /* Takes the state to the end of a leg of this kind. The track loses `energy_loss` between its origin and the middle of
@@ -183,9 +183,9 @@ SL_LANES_FUNCTION sl_f32s update(const struct fit_hit *hit, float plane_z, struc
   sl_f32s cu[STATE_NUMBERS]; /* covariance of u */
   STEPS_UNROLL
   for (int j = 0; j < STATE_NUMBERS; j++) {
-    cu[j] = s->c[AT_(0, j)];
+    cu[j] = s->c[at(0, j)];
     STEPS_UNROLL
-    for (int k = 1; k < 4; k++) cu[j] = fused(shear[k], s->c[AT_(k, j)], cu[j]);
+    for (int k = 1; k < 4; k++) cu[j] = fused(shear[k], s->c[at(k, j)], cu[j]);
   }
   sl_f32s c_uu = cu[0], u = s->v[STATE_X];
   STEPS_UNROLL
@@ -202,7 +202,7 @@ SL_LANES_FUNCTION sl_f32s update(const struct fit_hit *hit, float plane_z, struc
     n.v[j] = fused(gain, residual, s->v[j]);
     new_cu[j] = hit->variance * gain;
     STEPS_UNROLL
-    for (int k = 1; k <= j; k++) n.c[AT_(j, k)] = s->c[AT_(j, k)] - gain * cu[k];
+    for (int k = 1; k <= j; k++) n.c[at(j, k)] = s->c[at(j, k)] - gain * cu[k];
   }
   const sl_f32s gain_u = c_uu * r;
   sl_f32s x = fused(gain_u, residual, u), c_xu = hit->variance * gain_u;
@@ -216,11 +216,11 @@ SL_LANES_FUNCTION sl_f32s update(const struct fit_hit *hit, float plane_z, struc
   for (int j = 1; j < STATE_NUMBERS; j++) {
     sl_f32s sum = new_cu[j];
     STEPS_UNROLL
-    for (int k = 1; k < 4; k++) sum = sum - shear[k] * n.c[AT_(k, j)];
-    n.c[AT_(0, j)] = sum;
+    for (int k = 1; k < 4; k++) sum = sum - shear[k] * n.c[at(k, j)];
+    n.c[at(0, j)] = sum;
   }
   STEPS_UNROLL
-  for (int k = 1; k < 4; k++) c_xu = c_xu - shear[k] * n.c[AT_(0, k)];
+  for (int k = 1; k < 4; k++) c_xu = c_xu - shear[k] * n.c[at(0, k)];
   n.c[0] = c_xu;
   STEPS_UNROLL
   for (int j = 0; j < STATE_NUMBERS; j++) s->v[j] = sl_f32s_select(hit->is_hit, n.v[j], s->v[j]);
