@@ -9,6 +9,7 @@
 #include "track_check.h"
 #include "ut/event_model.h"
 
+#include <sluice/math64.h>
 #include <sluice/plugin.h>
 #include <sluice/text.h>
 
@@ -92,17 +93,17 @@ static int has_duplicate_hit(const struct hit_ids *hits) {
   return 0;
 }
 
-/* Probability of a chi2 above this one: the incomplete gamma function Q(ndof / 2, chi2 / 2) as a finite sum. */
+/* Probability of a chi2 above this one: 1 - P(ndof / 2, chi2 / 2), the incomplete gamma function by its power series. */
 static double chi2_probability(double chi2, uint32_t ndof) {
-  const double half = chi2 / 2;
-  double term = ndof % 2 ? sqrt(2 * chi2 / 3.14159265358979) * exp(-half) : exp(-half);
-  double sum = ndof % 2 ? erfc(sqrt(half)) : term;
-  for (uint32_t k = ndof % 2 ? 3 : 4; k <= ndof; k += 2) {
-    if (k % 2 == 0) term *= chi2 / (double)(k - 2);
+  const double chi2_max = 1000 + 10.0 * ndof; /* the probability is below 1e-16 */
+  if (!(chi2 < chi2_max)) return 0;
+  double term = sl_exp(-chi2 / 2) * (ndof % 2 ? sqrt(2 * chi2 / 3.14159265358979324) : 1), sum = 0;
+  for (uint32_t k = ndof % 2; k < ndof; k += 2) term *= chi2 / (k + 2);
+  for (uint32_t k = ndof; k < ndof + chi2_max && term > 1e-17 * sum; k += 2) {
     sum += term;
-    if (k % 2) term *= chi2 / (double)k;
+    term *= chi2 / (k + 2);
   }
-  return sum;
+  return 1 - sum;
 }
 
 static const double chi2_range = 50; /* of chi2 / ndof */
