@@ -93,7 +93,7 @@ static int has_duplicate_hit(const struct hit_ids *hits) {
   return 0;
 }
 
-/* Probability of a chi2 above this one: 1 - P(ndof / 2, chi2 / 2), the incomplete gamma function by its power series. */
+/* Probability of a larger chi2: 1 - P(ndof / 2, chi2 / 2), the incomplete gamma function by its power series. */
 static double chi2_probability(double chi2, uint32_t ndof) {
   const double chi2_max = 1000 + 10.0 * ndof; /* the probability is below 1e-16 */
   if (!(chi2 < chi2_max)) return 0;
