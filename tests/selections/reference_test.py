@@ -126,7 +126,7 @@ def particles(name):
     make.give("electrons", "score", [1 for _ in tracks])
     make.run()
     kinds = {"vertex": UINT, "leptons": ctypes.c_uint8, "charge": ctypes.c_int8}
-    fields = "vertex vertex_z z tx ty ip ip_chi2 chi2_ndof p pt eta charge leptons".split()
+    fields = "vertex vertex_z z tx ty ip ip_chi2 chi2_ndof p pt eta charge leptons ghost nn nn_e chi2corr".split()
     return {field: make.get("particles", field, kinds.get(field, ctypes.c_float))[:len(tracks)] for field in fields}, tracks, vertices
 
 
