@@ -65,5 +65,5 @@ static int run(const struct sl_launch *l, const struct score_args *a) {
   return SL_LAUNCH(l, score_write, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(score, "compatibility of muon hits with long tracks: chi2, and probability of a muon by a network", 64,
+SL_ALGORITHM(score, "compatibility of muon hits with long tracks: chi2, and probability of a muon by a network", 128,
              run, SL_PREPARE(prepare));

@@ -149,7 +149,7 @@ static double plain_input(const char *name, uint32_t event, uint32_t i, float qo
       {"dtx", fabs(dtx)},
       {"dty", height * (best.ty[i] - ty)},
       {"log_slope2", log(tx * tx + ty * ty)},
-      {"log_quality", log(best.quality[i])},
+      {"log_quality", log((double)best.quality[i])},
       {"hits", best.hit_count[i]},
       {"shared_hits", shared},
       {"curvature", clamp(side * 1000 * best.a[i] / fmax(fabs(dtx), 1e-3), -0.1, 0.1)},

@@ -66,10 +66,10 @@ checks.that(abs(photons["median"]) < abs(without["median"]) and photons["width"]
             f"momenta of electrons: median {without['median']:.3f}, {photons['median']:.3f} with bremsstrahlung; width {without['width']:.3f}, {photons['width']:.3f}")
 
 need_data()
-for arguments, expected in (((), ((6, 7), (3, 164), (3, 11))), (WITHOUT_NETWORK, ((5, 7), (4, 164), (3, 11)))):
+for arguments, expected in (((), ((5, 7), (3, 164), (3, 8))), (WITHOUT_NETWORK, ((5, 7), (4, 164), (3, 8)))):
     six = run("calo.yaml", SIX, *arguments)
     result = six["results"]["electron_check"]
-    checks.that(six["error_events"] == 0 and result["tracks"] == 201, f"six events: {result['tracks']} tracks")
+    checks.that(six["error_events"] == 0 and result["tracks"] == 198, f"six events: {result['tracks']} tracks")
     found = tuple(calls(result, sort) for sort in ("electrons", "hadrons", "ghosts"))
     checks.that(found == expected, f"six events{', without the network' if arguments else ''}: electrons, hadrons, ghosts {found}")
 checks.end()

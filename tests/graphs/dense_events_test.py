@@ -26,7 +26,7 @@ with tempfile.TemporaryDirectory() as folder:
     dense, passed = Path(folder) / "dense.mdf", Path(folder) / "passed.mdf"
     call("run", ROOT / "graphs/simulate.yaml", "-n", EVENTS, "--set", "raw.mu=40", "--set", f"seed={SEED}", "-o", dense, "--quiet")
     sound = list(mdf.records(dense))
-    trigger = [ROOT / "graphs/hlt1_pp_forward_then_matching.yaml", "-i", dense]
+    trigger = [ROOT / "graphs/hlt1_pp_forward_then_matching.yaml", "-i", dense, "--set", "forward_network.network=none"]
     seen = {}
     for name, way in WAYS.items():
         done = call("run", *trigger, "--digest=events", "--json", folder + "/run.json", *way)

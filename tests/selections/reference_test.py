@@ -72,6 +72,8 @@ def give_tracks(to, name, with_qop):
     to.give("tracks", "velo_track", [velo for of_event in found for velo, _ in of_event], UINT)
     if with_qop:
         to.give("tracks", "qop", [qop for of_event in found for _, qop in of_event])
+    else:
+        to.give("tracks", "ghost", [0 for of_event in found for _ in of_event])
 
 
 def fitted(name, at):
@@ -121,9 +123,10 @@ def particles(name):
         make.give("vertices", field, [vertex[recorded] for of_event in vertices for vertex in of_event])
     make.give("muons", "is_muon", [track["is_muon"] for track in tracks], ctypes.c_uint8)
     make.give("electrons", "is_electron", [track["is_electron"] for track in tracks], ctypes.c_uint8)
+    make.give("electrons", "score", [1 for _ in tracks])
     make.run()
     kinds = {"vertex": UINT, "leptons": ctypes.c_uint8, "charge": ctypes.c_int8}
-    fields = "vertex vertex_z z tx ty ip ip_chi2 chi2_ndof p pt eta charge leptons".split()
+    fields = "vertex vertex_z z tx ty ip ip_chi2 chi2_ndof p pt eta charge leptons ghost nn nn_e chi2corr".split()
     return {field: make.get("particles", field, kinds.get(field, ctypes.c_float))[:len(tracks)] for field in fields}, tracks, vertices
 
 

@@ -4,13 +4,7 @@
  * and the inputs of electron_network.h. Electrons with a true momentum below `min_p` have no row. */
 #include "calo/electron_network.h"
 #include "calo/event_model.h"
-#include "examples_file.h"
-#include "track_check.h"
-
-#include <sluice/plugin.h>
-#include <sluice/text.h>
-
-#include <inttypes.h>
+#include "examples.h"
 
 #define SL_ARGS electron_examples_args
 #define ELECTRON_EXAMPLES(M)                                                                                          \
@@ -26,31 +20,8 @@
   M(F32, min_p, 1000, 0, 1e9, "MeV", "lower limit of the true momentum of an electron")
 SL_HOST_ARGUMENTS(electron_examples, ELECTRON_EXAMPLES);
 
-struct electron_examples {
-  struct track_check tracks; /* the first member; reads the truth */
-  struct examples_file file;
-};
-
-static int electron_examples_open(void *state, const struct sl_services *s, const void *args_,
-                                  const char *output_path) {
-  const struct electron_examples_args *args = (const struct electron_examples_args *)args_;
-  struct electron_examples *e = (struct electron_examples *)state;
-#define NAME_(name) "," #name
-  static const char header[] = "is_electron,p" CALO_ELECTRON_INPUTS(NAME_) "\n";
-#undef NAME_
-  track_check_open(&e->tracks, MC_SCIFI, 0, NULL, 0);
-  return examples_open(&e->file, s, args->path, output_path, header);
-}
-
-static void electron_examples_close(void *state) {
-  struct electron_examples *e = (struct electron_examples *)state;
-  track_check_close(&e->tracks);
-  examples_close(&e->file);
-}
-
 /* Writes track `i` of the slice, if it matches a particle. */
-static int write_track(struct electron_examples *e, const struct electron_examples_args *args, uint32_t event,
-                       uint32_t i) {
+static int write_track(struct examples *e, const struct electron_examples_args *args, uint32_t event, uint32_t i) {
   const struct association *a = &e->tracks.association;
   const struct calo_electrons_view *c = &args->electrons;
   const struct track_hits hits = long_track_hits(&args->tracks, i, &args->velo_tracks, &args->ut_tracks, event);
@@ -63,32 +34,17 @@ static int write_track(struct electron_examples *e, const struct electron_exampl
                                             c->variance_x[i], c->variance_y[i],   c->covariance[i]};
   float inputs[CALO_ELECTRON_INPUT_COUNT];
   calo_electron_inputs(&track, inputs);
-  return examples_add(&e->file, is_electron, args->tracks.qop[i], inputs, CALO_ELECTRON_INPUT_COUNT);
+  return examples_add(e, is_electron, args->tracks.qop[i], inputs, CALO_ELECTRON_INPUT_COUNT);
 }
 
 static int write_event(struct track_check *tracks, const void *args_, uint32_t event) {
-  struct electron_examples *e = (struct electron_examples *)tracks;
+  struct examples *e = (struct examples *)tracks;
   const struct electron_examples_args *args = (const struct electron_examples_args *)args_;
   int status = SL_OK;
   for (uint32_t i = args->tracks.offsets[event]; i < args->tracks.offsets[event + 1] && status == SL_OK; i++)
     if (args->electrons.is_preselected[i]) status = write_track(e, args, event, i);
-  if (status == SL_OK) examples_mark(&e->file);
-  return status;
+  return examples_end_event(e, status);
 }
 
-static int electron_examples_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
-  struct electron_examples *e = (struct electron_examples *)state;
-  const int status = examples_finish(&e->file);
-  if (status < 0) return status;
-  tally_report(&e->tracks.tally, r);
-  r->integer(r->context, "tracks", (int64_t)e->file.examples);
-  r->integer(r->context, "electrons", (int64_t)e->file.ones);
-  r->line(r->context, "%" PRIu64 " %s of %" PRIu64 " %s, %" PRIu64 " of them electrons: %s", e->file.examples,
-          sl_plural(e->file.examples, "track", "tracks"), e->tracks.tally.events,
-          sl_plural(e->tracks.tally.events, "event", "events"), e->file.ones, examples_path(&e->file));
-  tally_warn(&e->tracks.tally, s);
-  return SL_OK;
-}
-
-TRACK_CHECK_SINK(electron_examples, electron_examples, write_event,
-                 "writes preselected long tracks, with truth, to train the electron network");
+EXAMPLES_SINK(electron_examples, "is_electron", CALO_ELECTRON_INPUTS, write_event,
+              "writes preselected long tracks, with truth, to train the electron network");

@@ -1,14 +1,8 @@
 /* forward_examples.c: truth.forward_examples, writes a table of forward tracks to train the network of forward.ghost
  * with scripts/train (README.md). A row is a track: 1 if it matches no particle by the rules of association.h, else 0;
  * its momentum in GeV; and the inputs of ghost_network.h. */
-#include "examples_file.h"
+#include "examples.h"
 #include "forward/ghost_network.h"
-#include "track_check.h"
-
-#include <sluice/plugin.h>
-#include <sluice/text.h>
-
-#include <inttypes.h>
 
 #define SL_ARGS forward_examples_args
 #define FORWARD_EXAMPLES(M)                                                                                        \
@@ -26,27 +20,6 @@
   M(FILE_OUT, path, "", "", "output file; empty: the file of -o")
 SL_HOST_ARGUMENTS(forward_examples, FORWARD_EXAMPLES);
 
-struct forward_examples {
-  struct track_check tracks; /* the first member; reads the truth */
-  struct examples_file file;
-};
-
-static int forward_examples_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
-  const struct forward_examples_args *args = (const struct forward_examples_args *)args_;
-  struct forward_examples *e = (struct forward_examples *)state;
-#define NAME_(name) "," #name
-  static const char header[] = "is_ghost,p" FORWARD_GHOST_INPUTS(NAME_) "\n";
-#undef NAME_
-  track_check_open(&e->tracks, MC_SCIFI, 0, NULL, 0);
-  return examples_open(&e->file, s, args->path, output_path, header);
-}
-
-static void forward_examples_close(void *state) {
-  struct forward_examples *e = (struct forward_examples *)state;
-  track_check_close(&e->tracks);
-  examples_close(&e->file);
-}
-
 /* 1 if long track `track` is of input `item`. */
 static uint32_t is_track_of(const struct forward_examples_args *args, uint32_t track, uint32_t item) {
   return args->tracks.velo_track[track] == args->inputs.velo_track[item] &&
@@ -55,7 +28,7 @@ static uint32_t is_track_of(const struct forward_examples_args *args, uint32_t t
 
 /* Long tracks are in the order of the inputs; inputs without a candidate, and rejected ones, have none. */
 static int write_event(struct track_check *tracks, const void *args_, uint32_t event) {
-  struct forward_examples *e = (struct forward_examples *)tracks;
+  struct examples *e = (struct examples *)tracks;
   const struct forward_examples_args *args = (const struct forward_examples_args *)args_;
   uint32_t track = args->tracks.offsets[event];
   int status = SL_OK;
@@ -72,27 +45,11 @@ static int write_event(struct track_check *tracks, const void *args_, uint32_t e
     float inputs[FORWARD_GHOST_INPUT_COUNT];
     forward_ghost_inputs(&t, inputs);
     association_match(&e->tracks.association, &hits);
-    status = examples_add(&e->file, e->tracks.association.match_count == 0 ? 1 : 0, t.qop, inputs,
-                          FORWARD_GHOST_INPUT_COUNT);
+    status = examples_add(e, e->tracks.association.match_count == 0 ? 1 : 0, t.qop, inputs, FORWARD_GHOST_INPUT_COUNT);
     track++;
   }
-  if (status == SL_OK) examples_mark(&e->file);
-  return status;
+  return examples_end_event(e, status);
 }
 
-static int forward_examples_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
-  struct forward_examples *e = (struct forward_examples *)state;
-  const int status = examples_finish(&e->file);
-  if (status < 0) return status;
-  tally_report(&e->tracks.tally, r);
-  r->integer(r->context, "tracks", (int64_t)e->file.examples);
-  r->integer(r->context, "ghosts", (int64_t)e->file.ones);
-  r->line(r->context, "%" PRIu64 " %s of %" PRIu64 " %s, %" PRIu64 " of them ghosts: %s", e->file.examples,
-          sl_plural(e->file.examples, "track", "tracks"), e->tracks.tally.events,
-          sl_plural(e->tracks.tally.events, "event", "events"), e->file.ones, examples_path(&e->file));
-  tally_warn(&e->tracks.tally, s);
-  return SL_OK;
-}
-
-TRACK_CHECK_SINK(forward_examples, forward_examples, write_event,
-                 "writes forward tracks, with truth, to train the ghost network");
+EXAMPLES_SINK(forward_examples, "is_ghost", FORWARD_GHOST_INPUTS, write_event,
+              "writes forward tracks, with truth, to train the ghost network");

@@ -2,14 +2,8 @@
  * seeding.match with scripts/train (README.md).
  * A row is a pair with a small chi2: 0 if both tracks match one particle by the rules of association.h, else 1; the
  * momentum of the pair in GeV, from its bend; and the inputs of match_network.h. */
-#include "examples_file.h"
+#include "examples.h"
 #include "seeding/match_network.h"
-#include "track_check.h"
-
-#include <sluice/plugin.h>
-#include <sluice/text.h>
-
-#include <inttypes.h>
 
 #define SL_ARGS match_examples_args
 #define MATCH_EXAMPLES(M)                                                                                \
@@ -24,29 +18,8 @@
   M(F32, max_chi2, 4.0, 0.0, 1e9, "", "largest chi2 of a pair")
 SL_HOST_ARGUMENTS(match_examples, MATCH_EXAMPLES);
 
-struct match_examples {
-  struct track_check tracks; /* the first member; reads the truth */
-  struct examples_file file;
-};
-
-static int match_examples_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
-  const struct match_examples_args *args = (const struct match_examples_args *)args_;
-  struct match_examples *m = (struct match_examples *)state;
-#define NAME_(name) "," #name
-  static const char header[] = "is_wrong,p" MATCH_INPUTS(NAME_) "\n";
-#undef NAME_
-  track_check_open(&m->tracks, MC_SCIFI, 0, NULL, 0);
-  return examples_open(&m->file, s, args->path, output_path, header);
-}
-
-static void match_examples_close(void *state) {
-  struct match_examples *m = (struct match_examples *)state;
-  track_check_close(&m->tracks);
-  examples_close(&m->file);
-}
-
 /* Writes the pairs of seed `i` of the slice. */
-static int write_pairs(struct match_examples *m, const struct match_examples_args *args, uint32_t event, uint32_t i) {
+static int write_pairs(struct examples *m, const struct match_examples_args *args, uint32_t event, uint32_t i) {
   const struct match_settings settings = {1, 1};
   const struct seeds_view *seeds = &args->seeds;
   const float *constants = args->matching.constants;
@@ -65,35 +38,19 @@ static int write_pairs(struct match_examples *m, const struct match_examples_arg
     association_match(&m->tracks.association, &both);
     const float qop = match_qop(constants, seed.tx, velo.tx, velo.ty, 1);
     const uint32_t is_wrong = m->tracks.association.match_count == 0 ? 1 : 0;
-    status = examples_add(&m->file, is_wrong, qop, inputs, MATCH_INPUT_COUNT);
+    status = examples_add(m, is_wrong, qop, inputs, MATCH_INPUT_COUNT);
   }
   return status;
 }
 
 static int write_event(struct track_check *tracks, const void *args_, uint32_t event) {
-  struct match_examples *m = (struct match_examples *)tracks;
+  struct examples *m = (struct examples *)tracks;
   const struct match_examples_args *args = (const struct match_examples_args *)args_;
   int status = SL_OK;
   for (uint32_t i = args->seeds.offsets[event]; i < args->seeds.offsets[event + 1] && status == SL_OK; i++)
     status = write_pairs(m, args, event, i);
-  if (status == SL_OK) examples_mark(&m->file);
-  return status;
+  return examples_end_event(m, status);
 }
 
-static int match_examples_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
-  struct match_examples *m = (struct match_examples *)state;
-  const uint64_t pairs = m->file.examples, good = pairs - m->file.ones;
-  const int status = examples_finish(&m->file);
-  if (status < 0) return status;
-  tally_report(&m->tracks.tally, r);
-  r->integer(r->context, "pairs", (int64_t)pairs);
-  r->integer(r->context, "good_pairs", (int64_t)good);
-  r->line(r->context, "%" PRIu64 " %s of %" PRIu64 " %s, %" PRIu64 " of them from one particle: %s", pairs,
-          sl_plural(pairs, "pair", "pairs"), m->tracks.tally.events,
-          sl_plural(m->tracks.tally.events, "event", "events"), good, examples_path(&m->file));
-  tally_warn(&m->tracks.tally, s);
-  return SL_OK;
-}
-
-TRACK_CHECK_SINK(match_examples, match_examples, write_event,
-                 "writes pairs of tracks, with truth, to train the matching network");
+EXAMPLES_SINK(match_examples, "is_wrong", MATCH_INPUTS, write_event,
+              "writes pairs of tracks, with truth, to train the matching network");
