@@ -109,13 +109,10 @@ static SL_DEVICE void set_shape(const struct electron_id_args *a, const int16_t 
 /* Probability that the track is an electron; 0 if an input is not finite. */
 static SL_DEVICE float score_of(const struct electron_id_args *a, const struct calo_electron_track *track) {
   float inputs[CALO_ELECTRON_INPUT_COUNT];
-  /* Tables are aligned; with this four weights are one load. */
-  const float *weights = (const float *)__builtin_assume_aligned(a->weights, 4 * sizeof(float));
   calo_electron_inputs(track, inputs);
-  for (uint32_t i = 0; i < CALO_ELECTRON_INPUT_COUNT; i++)
-    if (!sl_is_finite(inputs[i])) return 0.0f;
-  return network_probability(network_logit(weights, inputs, CALO_ELECTRON_INPUT_COUNT, NETWORK_LAYER_COUNT,
-                                           NETWORK_WIDTH, NETWORK_GROUP_SORT));
+  if (!network_are_finite(inputs, CALO_ELECTRON_INPUT_COUNT)) return 0.0f;
+  return network_score(a->weights, inputs, CALO_ELECTRON_INPUT_COUNT, NETWORK_LAYER_COUNT, NETWORK_WIDTH,
+                       NETWORK_GROUP_SORT);
 }
 
 /* Writes the shower's shape and the score of track `i`. */

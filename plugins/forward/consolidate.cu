@@ -35,20 +35,14 @@ static SL_DEVICE uint32_t hit_count(const struct consolidate_args *a, struct sl_
 
 static SL_DEVICE void write_track(const struct consolidate_args *a, struct sl_item item) {
   const uint32_t from = item.input_index, track = item.output_index, velo_track = a->inputs.velo_track[from];
-  const float *constants = a->forward.constants, z_reference = constants[FORWARD_Z_REFERENCE];
-  const float d = constants[FORWARD_Z_END] - z_reference;
+  const float *constants = a->forward.constants, d = constants[FORWARD_Z_END] - constants[FORWARD_Z_REFERENCE];
   const struct forward_state velo = forward_velo_state(&a->end_states, a->end_states.offsets[item.event] + velo_track);
+  const struct forward_state scifi = forward_scifi_state(&a->best, &a->forward, from);
   struct forward_curve curve;
-  struct forward_state scifi;
   curve.a = a->best.a[from];
   curve.b = a->best.b[from];
   curve.c = a->best.c[from];
   curve.r = a->best.r[from];
-  scifi.x = curve.c;
-  scifi.y = a->best.y[from];
-  scifi.z = z_reference;
-  scifi.tx = curve.b;
-  scifi.ty = a->best.ty[from];
   a->tracks.velo_track[track] = velo_track;
   a->tracks.ut_track[track] = a->inputs.ut_track[from];
   a->tracks.qop[track] = forward_qop(&a->forward, &velo, &scifi, a->magnet.sign[0]);

@@ -6,13 +6,11 @@
  */
 #include "forward/ghost_network.h"
 #include "forward_math.h"
+#include "hit_bits.h"
 #include "magnet/event_model.h"
 #include "network/take.h"
 
-#include <sluice/kernel.h>
-
 enum { NETWORK_LAYER_COUNT = 1, NETWORK_WIDTH = 32 };
-enum { MARK_WORD_BITS = 32, MARK_WORDS = (SCIFI_HITS_MAX + MARK_WORD_BITS) / MARK_WORD_BITS };
 
 #define SL_ARGS ghost_scores_args
 #define GHOST_SCORES(M)                                                                                          \
@@ -28,21 +26,21 @@ enum { MARK_WORD_BITS = 32, MARK_WORDS = (SCIFI_HITS_MAX + MARK_WORD_BITS) / MAR
   M(TABLE, weights, f32, "weights of the network")
 SL_ARGUMENTS(ghost_scores, GHOST_SCORES);
 
-/* A bit per hit of the event. */
+/* Hits of the event that are on a track, and those on more than one. */
 struct marks {
-  uint32_t once[MARK_WORDS], again[MARK_WORDS];
+  uint32_t once[HIT_WORDS], again[HIT_WORDS];
 };
 
 /* Marks the hits of the event's tracks. Ends with a barrier. */
 static SL_DEVICE void mark_hits(const struct ghost_scores_args *a, uint32_t event, struct marks *marks) {
-  const uint32_t words = (a->hits.offsets[event + 1] - a->hits.offsets[event]) / MARK_WORD_BITS + 1;
+  const uint32_t words = hit_words(a->hits.offsets, event);
   for (uint32_t w = threadIdx.x; w < words; w += blockDim.x) marks->once[w] = marks->again[w] = 0;
   __syncthreads();
   for (uint32_t i = a->inputs.offsets[event] + threadIdx.x; i < a->inputs.offsets[event + 1]; i += blockDim.x) {
     const uint32_t count = a->best.hit_count[i];
     for (uint32_t k = 0; k < count; k++) {
-      const uint32_t hit = a->best.hits[SCIFI_TRACK_HITS_MAX * (size_t)i + k], bit = 1u << hit % MARK_WORD_BITS;
-      if (atomicOr(&marks->once[hit / MARK_WORD_BITS], bit) & bit) atomicOr(&marks->again[hit / MARK_WORD_BITS], bit);
+      const uint32_t hit = a->best.hits[SCIFI_TRACK_HITS_MAX * (size_t)i + k];
+      if (hit_bits_add(marks->once, hit)) hit_bits_add(marks->again, hit);
     }
   }
   __syncthreads();
@@ -50,10 +48,8 @@ static SL_DEVICE void mark_hits(const struct ghost_scores_args *a, uint32_t even
 
 static SL_DEVICE uint32_t shared_hits_of(const struct ghost_scores_args *a, uint32_t item, const struct marks *marks) {
   uint32_t shared = 0;
-  for (uint32_t k = 0; k < a->best.hit_count[item]; k++) {
-    const uint32_t hit = a->best.hits[SCIFI_TRACK_HITS_MAX * (size_t)item + k];
-    shared += marks->again[hit / MARK_WORD_BITS] >> hit % MARK_WORD_BITS & 1u;
-  }
+  for (uint32_t k = 0; k < a->best.hit_count[item]; k++)
+    shared += hit_bits_have(marks->again, a->best.hits[SCIFI_TRACK_HITS_MAX * (size_t)item + k]);
   return shared;
 }
 
@@ -64,18 +60,12 @@ static SL_DEVICE float ghost_of(const struct ghost_scores_args *a, uint32_t even
       forward_velo_state(&a->end_states, a->end_states.offsets[event] + a->inputs.velo_track[item]);
   struct forward_ghost_track track = forward_ghost_track_of(&a->inputs, &a->best, &a->forward, &velo, item);
   float inputs[FORWARD_GHOST_INPUT_COUNT];
-  uint32_t are_finite = 1;
   track.qop = forward_qop(&a->forward, &velo, &track.scifi, a->magnet.sign[0]);
   track.shared_hits = shared_hits;
   track.event_hits = a->hits.offsets[event + 1] - a->hits.offsets[event];
   forward_ghost_inputs(&track, inputs);
-  SL_UNROLL
-  for (uint32_t k = 0; k < FORWARD_GHOST_INPUT_COUNT; k++) are_finite &= (uint32_t)sl_is_finite(inputs[k]);
-  if (!are_finite) return 1.0f;
-  /* Tables are aligned; with this four weights are one load. */
-  const float *weights = (const float *)__builtin_assume_aligned(a->weights, 4 * sizeof(float));
-  return network_probability(
-      network_logit(weights, inputs, FORWARD_GHOST_INPUT_COUNT, NETWORK_LAYER_COUNT, NETWORK_WIDTH, NETWORK_RELU));
+  if (!network_are_finite(inputs, FORWARD_GHOST_INPUT_COUNT)) return 1.0f;
+  return network_score(a->weights, inputs, FORWARD_GHOST_INPUT_COUNT, NETWORK_LAYER_COUNT, NETWORK_WIDTH, NETWORK_RELU);
 }
 
 SL_KERNEL(ghost_scores_write, struct ghost_scores_args) {

@@ -3,11 +3,7 @@
  *   2. Scan the numbers of used hits per word of bits; they give the new index of each unused hit and zone.
  * One block per event. Cost: reads 13 bytes per hit and 2 per hit of a track; writes 15 per unused hit.
  */
-#include "forward/event_model.h"
-
-#include <sluice/kernel.h>
-
-enum { USED_WORD_BITS = 32, USED_WORDS = (SCIFI_HITS_MAX + USED_WORD_BITS) / USED_WORD_BITS };
+#include "hit_bits.h"
 
 /* Hits that a thread loads at once. */
 #if defined(SL_TARGET_CPU)
@@ -31,22 +27,15 @@ static SL_DEVICE uint32_t mark_used(const struct unused_hits_args *a, uint32_t e
   uint32_t count = 0;
   for (uint32_t w = threadIdx.x; w < words; w += blockDim.x) used[w] = 0;
   __syncthreads();
-  for (uint32_t h = begin + threadIdx.x; h < end; h += blockDim.x) {
-    const uint32_t hit = a->tracks.hit[h], bit = 1u << hit % USED_WORD_BITS;
-    count += (atomicOr(&used[hit / USED_WORD_BITS], bit) & bit) == 0 ? 1u : 0u;
-  }
+  for (uint32_t h = begin + threadIdx.x; h < end; h += blockDim.x) count += 1u - hit_bits_add(used, a->tracks.hit[h]);
   __syncthreads();
   return count;
 }
 
-static SL_DEVICE uint32_t words_of(const struct unused_hits_args *a, uint32_t event) {
-  return (a->hits.offsets[event + 1] - a->hits.offsets[event]) / USED_WORD_BITS + 1;
-}
-
 SL_KERNEL(unused_hits_count, struct unused_hits_args) {
-  __shared__ uint32_t used[USED_WORDS];
+  __shared__ uint32_t used[HIT_WORDS];
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t count = sl_block_sum_u32(mark_used(&a, event, words_of(&a, event), used));
+    const uint32_t count = sl_block_sum_u32(mark_used(&a, event, hit_words(a.hits.offsets, event), used));
     if (threadIdx.x == 0) a.unused.offsets[event] = a.hits.offsets[event + 1] - a.hits.offsets[event] - count;
   }
 }
@@ -65,7 +54,7 @@ static SL_DEVICE void sum_used(const uint32_t *used, uint32_t words, uint32_t *b
 
 /* New index of hit `hit`, or of the next unused hit. */
 static SL_DEVICE uint32_t new_index(const uint32_t *used, const uint32_t *before, uint32_t hit) {
-  const uint32_t word = hit / USED_WORD_BITS, below = (1u << hit % USED_WORD_BITS) - 1;
+  const uint32_t word = hit / HIT_WORD_BITS, below = (1u << hit % HIT_WORD_BITS) - 1;
   return hit - before[word] - sl_count_bits(used[word] & below);
 }
 
@@ -90,7 +79,7 @@ static SL_DEVICE void write_hits(const struct unused_hits_args *a, uint32_t even
   }
   SL_UNROLL for (uint32_t k = 0; k < HITS_AT_A_TIME; k++) {
     const uint32_t i = begin + k * blockDim.x;
-    if (i >= count || (used[i / USED_WORD_BITS] >> i % USED_WORD_BITS & 1)) continue;
+    if (i >= count || hit_bits_have(used, i)) continue;
     const uint32_t index = to + new_index(used, before, i);
     a->unused.id[index] = hits[k].id;
     a->unused.x[index] = hits[k].x;
@@ -101,11 +90,11 @@ static SL_DEVICE void write_hits(const struct unused_hits_args *a, uint32_t even
 }
 
 SL_KERNEL(unused_hits_write, struct unused_hits_args) {
-  __shared__ uint32_t used[USED_WORDS], before[USED_WORDS];
+  __shared__ uint32_t used[HIT_WORDS], before[HIT_WORDS];
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t count = a.hits.offsets[event + 1] - a.hits.offsets[event];
     const uint32_t is_empty = a.unused.offsets[event + 1] == a.unused.offsets[event];
-    const uint32_t words = words_of(&a, event);
+    const uint32_t words = hit_words(a.hits.offsets, event);
     const size_t zones = (SCIFI_ZONES + 1) * (size_t)event;
     mark_used(&a, event, words, used);
     sum_used(used, words, before);

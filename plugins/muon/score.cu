@@ -24,18 +24,10 @@
 SL_ARGUMENTS(score, SCORE);
 
 enum { LAYERS = 5, WIDTH = 16 /* units per layer, at most */ };
-static const float no_chi2 = 10.0f;
 
 static SL_DEVICE uint32_t inputs_of(const struct score_args *a, uint32_t event, uint32_t track, float *inputs) {
   const struct muon_score_track t = muon_score_track_at(&a->tracks, &a->hits, &a->flags, &a->end_states, event, track);
   return muon_score_inputs(&t, inputs);
-}
-
-static SL_DEVICE float score_of(const struct score_args *a, const float *inputs) {
-  /* Tables are aligned; with this four weights are one load. */
-  const float *weights = (const float *)__builtin_assume_aligned(a->weights, 4 * sizeof(float));
-  const float logit = network_logit(weights, inputs, MUON_SCORE_INPUT_COUNT, LAYERS, WIDTH, NETWORK_GROUP_SORT);
-  return network_probability(logit);
 }
 
 SL_KERNEL(score_write, struct score_args) {
@@ -45,9 +37,10 @@ SL_KERNEL(score_write, struct score_args) {
       float inputs[MUON_SCORE_INPUT_COUNT];
       const uint32_t has_inputs = a.flags.is_muon[i] && inputs_of(&a, event, i, inputs);
       float score = a.has_network ? 0.0f : 1.0f;
-      if (a.has_network && has_inputs) score = score_of(&a, inputs);
-      a.scores.chi2_correlated[i] = has_inputs ? inputs[MUON_SCORE_INPUT_log_chi2_correlated] : no_chi2;
-      a.scores.chi2_uncorrelated[i] = has_inputs ? inputs[MUON_SCORE_INPUT_log_chi2_uncorrelated] : no_chi2;
+      if (a.has_network && has_inputs)
+        score = network_score(a.weights, inputs, MUON_SCORE_INPUT_COUNT, LAYERS, WIDTH, NETWORK_GROUP_SORT);
+      a.scores.chi2_correlated[i] = has_inputs ? inputs[MUON_SCORE_INPUT_log_chi2_correlated] : MUON_NO_CHI2;
+      a.scores.chi2_uncorrelated[i] = has_inputs ? inputs[MUON_SCORE_INPUT_log_chi2_uncorrelated] : MUON_NO_CHI2;
       a.scores.score[i] = score;
     }
   }

@@ -87,11 +87,8 @@ static SL_DEVICE float ghost_of(const struct match_args *a, const struct matched
                                 const struct forward_state *velo, const struct forward_state *state, uint32_t seed) {
   float inputs[MATCH_INPUT_COUNT];
   const uint32_t hits = a->seeds.hit_offsets[seed + 1] - a->seeds.hit_offsets[seed];
-  /* Tables are aligned; with this four weights are one load. */
-  const float *weights = (const float *)__builtin_assume_aligned(a->weights, 4 * sizeof(float));
   match_inputs(pair, velo, state, hits, inputs);
-  return network_probability(
-      network_logit(weights, inputs, MATCH_INPUT_COUNT, NETWORK_LAYER_COUNT, NETWORK_WIDTH, NETWORK_RELU));
+  return network_score(a->weights, inputs, MATCH_INPUT_COUNT, NETWORK_LAYER_COUNT, NETWORK_WIDTH, NETWORK_RELU);
 }
 
 /* Computes the score of a listed pair and updates the best key of its seed. */

@@ -34,8 +34,6 @@ static const float least_qop = 1e-20f;  /* 1/MeV: limits the momentum */
 static const float least_slope = 1e-6f; /* limits the pseudorapidity */
 static const float none = -1.0f;        /* impact parameter without a vertex */
 
-static const float no_muon = 10.0f, least_chi2 = -6.0f; /* chi2corr of a track that is not a muon; if not computed */
-
 /* A vertex, with the squared impact parameter of a track and its chi2. */
 struct association {
   uint32_t vertex;
@@ -123,7 +121,8 @@ static SL_DEVICE void write_particle(const struct particles_args *a, uint32_t ev
   a->particles.ghost[i] = a->tracks.ghost[i];
   a->particles.nn[i] = a->muon_scores.score ? a->muon_scores.score[i] : 1.0f;
   a->particles.nn_e[i] = a->electrons.score ? a->electrons.score[i] : 1.0f;
-  a->particles.chi2corr[i] = !is_muon ? no_muon : a->muon_scores.score ? a->muon_scores.chi2_correlated[i] : least_chi2;
+  const float muon_chi2 = a->muon_scores.score ? a->muon_scores.chi2_correlated[i] : MUON_LEAST_CHI2;
+  a->particles.chi2corr[i] = is_muon ? muon_chi2 : MUON_NO_CHI2;
   a->particles.leptons[i] = (uint8_t)((is_muon ? PARTICLE_IS_MUON : 0) | (is_electron ? PARTICLE_IS_ELECTRON : 0));
 }
 

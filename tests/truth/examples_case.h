@@ -6,6 +6,25 @@
 
 #include <math.h>
 
+/* A pion with ten hits in the VELO, and ten in the SciFi. */
+#define VELO_OF_PION(n)  (0x10000000u + (n))
+#define SCIFI_OF_PION(n) (0x50000000u + (n))
+enum { HITS_OF_PION = 10 };
+static inline void add_pion(void) {
+  struct true_particle pion = {.key = 1,
+                               .pdg = 211,
+                               .p = 12000,
+                               .eta = 3,
+                               .flags = {[HAS_VELO] = 1, [HAS_SCIFI] = 1, [LONG] = 1},
+                               .hit_count = HITS_OF_PION,
+                               .scifi_count = HITS_OF_PION};
+  for (uint32_t k = 0; k < HITS_OF_PION; k++) {
+    pion.hits[k] = VELO_OF_PION(k);
+    pion.scifi_hits[k] = SCIFI_OF_PION(k);
+  }
+  add_event(banks, &pion, 1);
+}
+
 /* The file has the line `header`, then `count` rows of `columns` numbers, within `tolerance` times their magnitude. */
 static inline void assert_table(const char *path, const char *header, const double *rows, size_t count, size_t columns,
                                 double tolerance) {

@@ -3,29 +3,14 @@
 #include "forward/event_model.h"
 #include "scratch.h"
 
-#define VELO(n)  (0x10000000u + (n))
-#define SCIFI(n) (0x50000000u + (n))
-#define TEN(of) \
-  { of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7), of(8), of(9) }
-
 static int start(void **state) {
   (void)state;
   return start_check("forward_examples");
 }
 
-static const struct true_particle particle = {.key = 1,
-                                              .pdg = 211,
-                                              .p = 12000,
-                                              .eta = 3,
-                                              .flags = {[HAS_VELO] = 1, [HAS_SCIFI] = 1, [LONG] = 1},
-                                              .hit_count = 10,
-                                              .hits = TEN(VELO),
-                                              .scifi_count = 10,
-                                              .scifi_hits = TEN(SCIFI)};
-
 /* Inputs, equal in both events: without a candidate; of the particle, without and with UT; the same with a candidate
  * that was rejected; and of the VELO track of another particle. The second event has no truth. */
-enum { EVENTS = 2, INPUTS = 5, TRACKS = 3, VELO_TRACKS = 2, HITS = 10 };
+enum { EVENTS = 2, INPUTS = 5, TRACKS = 3, VELO_TRACKS = 2 };
 
 static void give_inputs(void) {
   static const uint32_t offsets[] = {0, INPUTS, 2 * INPUTS}, hit_offsets[] = {0, 5000, 9000};
@@ -60,31 +45,32 @@ static void give_tracks(void) {
   static const uint32_t offsets[] = {0, TRACKS, 2 * TRACKS}, velo_track[] = {0, 0, 1, 0, 0, 1};
   static const uint32_t ut_track[] = {FORWARD_NO_TRACK, 1, 3, FORWARD_NO_TRACK, 1, 3};
   static const float qop[] = {2e-4f, 2e-4f, -1e-4f, 2e-4f, 2e-4f, -1e-4f};
-  static uint32_t hit_offsets[EVENTS * TRACKS + 1], hits[EVENTS * TRACKS * HITS];
+  static uint32_t hit_offsets[EVENTS * TRACKS + 1], hits[EVENTS * TRACKS * HITS_OF_PION];
   for (uint32_t i = 0; i < EVENTS * TRACKS; i++) {
-    hit_offsets[i + 1] = HITS * (i + 1);
-    for (uint32_t h = 0; h < HITS; h++) hits[HITS * i + h] = SCIFI(h);
+    hit_offsets[i + 1] = HITS_OF_PION * (i + 1);
+    for (uint32_t h = 0; h < HITS_OF_PION; h++) hits[HITS_OF_PION * i + h] = SCIFI_OF_PION(h);
   }
   sl_test_input(test, "tracks", "offsets", offsets, EVENTS + 1);
   sl_test_input(test, "tracks", "velo_track", velo_track, EVENTS * TRACKS);
   sl_test_input(test, "tracks", "ut_track", ut_track, EVENTS * TRACKS);
   sl_test_input(test, "tracks", "qop", qop, EVENTS * TRACKS);
   sl_test_input(test, "tracks", "hit_offsets", hit_offsets, EVENTS * TRACKS + 1);
-  sl_test_input(test, "tracks", "hit_id", hits, EVENTS * TRACKS * HITS);
+  sl_test_input(test, "tracks", "hit_id", hits, EVENTS * TRACKS * HITS_OF_PION);
 }
 
 static void give_velo_tracks(void) {
   static const uint32_t offsets[] = {0, VELO_TRACKS, 2 * VELO_TRACKS};
   static const float x[] = {0, 0, 0, 0}, z[] = {770, 770, 770, 770}, tx[] = {0.1f, 0.1f, 0.1f, 0.1f};
   static const float ty[] = {0.02f, 0.02f, 0.02f, 0.02f};
-  static uint32_t hit_offsets[EVENTS * VELO_TRACKS + 1], hits[EVENTS * VELO_TRACKS * HITS];
+  static uint32_t hit_offsets[EVENTS * VELO_TRACKS + 1], hits[EVENTS * VELO_TRACKS * HITS_OF_PION];
   for (uint32_t i = 0; i < EVENTS * VELO_TRACKS; i++) {
-    hit_offsets[i + 1] = HITS * (i + 1);
-    for (uint32_t h = 0; h < HITS; h++) hits[HITS * i + h] = VELO(h) + (i % VELO_TRACKS == 1 ? 100 : 0);
+    hit_offsets[i + 1] = HITS_OF_PION * (i + 1);
+    for (uint32_t h = 0; h < HITS_OF_PION; h++)
+      hits[HITS_OF_PION * i + h] = VELO_OF_PION(h) + (i % VELO_TRACKS == 1 ? 100 : 0);
   }
   sl_test_input(test, "velo_tracks", "offsets", offsets, EVENTS + 1);
   sl_test_input(test, "velo_tracks", "hit_offsets", hit_offsets, EVENTS * VELO_TRACKS + 1);
-  sl_test_input(test, "velo_tracks", "hit_id", hits, EVENTS * VELO_TRACKS * HITS);
+  sl_test_input(test, "velo_tracks", "hit_id", hits, EVENTS * VELO_TRACKS * HITS_OF_PION);
   sl_test_input(test, "end_states", "offsets", offsets, EVENTS + 1);
   sl_test_input(test, "end_states", "x", x, EVENTS * VELO_TRACKS);
   sl_test_input(test, "end_states", "y", x, EVENTS * VELO_TRACKS);
@@ -97,7 +83,7 @@ static void long_tracks_are_written_with_their_truth(void **state) {
   (void)state;
   char path[SCRATCH_PATH_MAX];
   scratch_file(path);
-  add_event(banks, &particle, 1);
+  add_pion();
   end_event(banks); /* no banks */
   sl_test_events(test, EVENTS);
   give_inputs();

@@ -3,49 +3,35 @@
 #include "scratch.h"
 #include "seeding/match_network.h"
 
-#define VELO(n)  (0x10000000u + (n))
-#define SCIFI(n) (0x50000000u + (n))
-#define TEN(of) \
-  { of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7), of(8), of(9) }
-
 static int start(void **state) {
   (void)state;
   return start_check("match_examples");
 }
 
-static const struct true_particle particle = {.key = 1,
-                                              .pdg = 211,
-                                              .p = 12000,
-                                              .eta = 3,
-                                              .flags = {[HAS_VELO] = 1, [HAS_SCIFI] = 1, [LONG] = 1},
-                                              .hit_count = 10,
-                                              .hits = TEN(VELO),
-                                              .scifi_count = 10,
-                                              .scifi_hits = TEN(SCIFI)};
-
 /* VELO tracks, equal in both events: of the particle, of no particle, of the particle but not selected, and one
  * elsewhere. They bend at z = 5000 mm, where the particle's seed is 2 mm away in x; at 10 m it is another 3 mm away.
  * The second event has no truth. */
-enum { EVENTS = 2, TRACKS = 4, SELECTED = 3, HITS = 10 };
+enum { EVENTS = 2, TRACKS = 4, SELECTED = 3 };
 
 static void give_tracks(void) {
   static const uint32_t offsets[] = {0, TRACKS, 2 * TRACKS}, selected_offsets[] = {0, SELECTED, 2 * SELECTED};
   static const uint32_t selected[] = {0, 1, 3, 0, 1, 3};
   static const float zero[EVENTS * TRACKS];
   static const float tx[] = {0.1f, 0.1f, 0.1f, -0.2f, 0.1f, 0.1f, 0.1f, -0.2f};
-  static uint32_t hit_offsets[EVENTS * TRACKS + 1], hits[EVENTS * TRACKS * HITS];
+  static uint32_t hit_offsets[EVENTS * TRACKS + 1], hits[EVENTS * TRACKS * HITS_OF_PION];
   static float z[EVENTS * TRACKS], ty[EVENTS * TRACKS];
   for (uint32_t i = 0; i < EVENTS * TRACKS; i++) {
     z[i] = 770;
     ty[i] = 0.02f;
-    hit_offsets[i + 1] = HITS * (i + 1);
-    for (uint32_t h = 0; h < HITS; h++) hits[HITS * i + h] = VELO(h) + (i % TRACKS == 1 ? 100 : 0);
+    hit_offsets[i + 1] = HITS_OF_PION * (i + 1);
+    for (uint32_t h = 0; h < HITS_OF_PION; h++)
+      hits[HITS_OF_PION * i + h] = VELO_OF_PION(h) + (i % TRACKS == 1 ? 100 : 0);
   }
   sl_test_input(test, "selected", "offsets", selected_offsets, EVENTS + 1);
   sl_test_input(test, "selected", "track", selected, EVENTS * SELECTED);
   sl_test_input(test, "velo_tracks", "offsets", offsets, EVENTS + 1);
   sl_test_input(test, "velo_tracks", "hit_offsets", hit_offsets, EVENTS * TRACKS + 1);
-  sl_test_input(test, "velo_tracks", "hit_id", hits, EVENTS * TRACKS * HITS);
+  sl_test_input(test, "velo_tracks", "hit_id", hits, EVENTS * TRACKS * HITS_OF_PION);
   sl_test_input(test, "end_states", "offsets", offsets, EVENTS + 1);
   sl_test_input(test, "end_states", "x", zero, EVENTS * TRACKS);
   sl_test_input(test, "end_states", "y", zero, EVENTS * TRACKS);
@@ -55,17 +41,17 @@ static void give_tracks(void) {
 }
 
 static void give_seeds(void) {
-  static const uint32_t offsets[] = {0, 1, 2}, hit_offsets[] = {0, HITS, 2 * HITS};
+  static const uint32_t offsets[] = {0, 1, 2}, hit_offsets[] = {0, HITS_OF_PION, 2 * HITS_OF_PION};
   static const float x[] = {1748, 1748}, y[] = {175.21f, 175.21f}, tx[] = {0.3f, 0.3f}, ty[] = {0.021f, 0.021f};
-  static uint32_t hits[EVENTS * HITS];
-  for (uint32_t h = 0; h < EVENTS * HITS; h++) hits[h] = SCIFI(h % HITS);
+  static uint32_t hits[EVENTS * HITS_OF_PION];
+  for (uint32_t h = 0; h < EVENTS * HITS_OF_PION; h++) hits[h] = SCIFI_OF_PION(h % HITS_OF_PION);
   sl_test_input(test, "seeds", "offsets", offsets, EVENTS + 1);
   sl_test_input(test, "seeds", "hit_offsets", hit_offsets, EVENTS + 1);
   sl_test_input(test, "seeds", "x", x, EVENTS);
   sl_test_input(test, "seeds", "y", y, EVENTS);
   sl_test_input(test, "seeds", "tx", tx, EVENTS);
   sl_test_input(test, "seeds", "ty", ty, EVENTS);
-  sl_test_input(test, "seeds", "hit_id", hits, EVENTS * HITS);
+  sl_test_input(test, "seeds", "hit_id", hits, EVENTS * HITS_OF_PION);
 }
 
 /* chi2 = (dx^2 + dy^2) / 100. */
@@ -83,7 +69,7 @@ static void give_constants(void) {
 }
 
 static const char *run(const char *path, double max_chi2) {
-  add_event(banks, &particle, 1);
+  add_pion();
   end_event(banks); /* no banks */
   sl_test_events(test, EVENTS);
   give_tracks();

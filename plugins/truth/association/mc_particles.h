@@ -43,10 +43,11 @@ static inline const struct mc_hits *mc_hits_in(const struct mc_particle *p, uint
   return detector == MC_VELO ? &p->velo : detector == MC_UT ? &p->ut : &p->scifi;
 }
 
-enum { MC_PDG_ELECTRON = 11 };
+enum { MC_PDG_ELECTRON = 11, MC_PDG_MUON = 13 };
 static inline int mc_is_electron(const struct mc_particle *p) {
   return p->pdg == MC_PDG_ELECTRON || p->pdg == -MC_PDG_ELECTRON;
 }
+static inline int mc_is_muon(const struct mc_particle *p) { return p->pdg == MC_PDG_MUON || p->pdg == -MC_PDG_MUON; }
 /* Acceptance of the detectors downstream of the VELO. */
 static inline int mc_in_acceptance(const struct mc_particle *p) { return p->eta > 2 && p->eta < 5; }
 

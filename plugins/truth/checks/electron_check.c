@@ -34,7 +34,7 @@ enum { KIND_ELECTRON, KIND_MUON, KIND_HADRON, KIND_GHOST, KINDS };
 static const char *const kind_names[KINDS] = {"electrons", "muons", "hadrons", "ghosts"};
 
 /* Bins of the true momentum; for ghosts, of the track's momentum. */
-enum { BINS = 6, ALL = BINS, PDG_MUON = 13 };
+enum { BINS = 6, ALL = BINS };
 static const struct {
   const char *name;
   double end; /* MeV */
@@ -80,7 +80,7 @@ static void count(struct electron_check *c, const struct electron_check_args *ar
 
 static uint32_t kind_of(const struct mc_particle *p) {
   if (mc_is_electron(p)) return KIND_ELECTRON;
-  return p->pdg == PDG_MUON || p->pdg == -PDG_MUON ? KIND_MUON : KIND_HADRON;
+  return mc_is_muon(p) ? KIND_MUON : KIND_HADRON;
 }
 
 static void add_momenta(struct electron_check *c, const struct mc_particle *particle, double p, double photons) {

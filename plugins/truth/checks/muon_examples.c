@@ -18,8 +18,6 @@
   M(FILE_OUT, path, "", "", "output file; empty: the file of -o")
 SL_HOST_ARGUMENTS(muon_examples, MUON_EXAMPLES);
 
-enum { PDG_MUON = 13 };
-
 static int write_event(struct track_check *tracks, const void *args_, uint32_t event) {
   struct examples *e = (struct examples *)tracks;
   const struct muon_examples_args *args = (const struct muon_examples_args *)args_;
@@ -33,8 +31,7 @@ static int write_event(struct track_check *tracks, const void *args_, uint32_t e
     track_check_add(&e->tracks, &hits);
     const struct mc_particle *particle = track_check_particle(&e->tracks);
     if (!particle || !muon_score_inputs(&t, inputs)) continue;
-    const uint32_t is_muon = particle->pdg == PDG_MUON || particle->pdg == -PDG_MUON ? 1u : 0u;
-    status = examples_add(e, is_muon, t.qop, inputs, MUON_SCORE_INPUT_COUNT);
+    status = examples_add(e, mc_is_muon(particle) ? 1 : 0, t.qop, inputs, MUON_SCORE_INPUT_COUNT);
   }
   return examples_end_event(e, status);
 }

@@ -14,7 +14,7 @@ static const float scifi_begin = 7800, bent_min = 1000; /* shorter gaps before t
 static const float last_station = 9100;                 /* of the SciFi */
 static const float lever_min = 100;                     /* between hits that give a slope; more than a layer's depth */
 static const float slope_max = 2;
-enum { CURVE_STEPS = 12, NODES_MAX = 64, PDG_MUON = 13 };
+enum { CURVE_STEPS = 12, NODES_MAX = 64 };
 
 /* Points of a track without those of the curve in the magnet. */
 struct nodes {
@@ -145,10 +145,8 @@ int spectrometer_add_tracks(struct spectrometer *p, const struct mc_event *mc, u
   struct nodes nodes;
   for (uint32_t i = 0; i < mc->particle_count; i++) {
     const struct mc_particle *particle = &mc->particles[i];
-    struct spectrometer_track track = {.is_muon = particle->pdg == PDG_MUON || particle->pdg == -PDG_MUON,
-                                       .pdg = particle->pdg,
-                                       .p_mev = particle->p,
-                                       .eta = particle->eta};
+    struct spectrometer_track track = {
+        .is_muon = mc_is_muon(particle), .pdg = particle->pdg, .p_mev = particle->p, .eta = particle->eta};
     float tx, ty;
     if (!find_kind(particle, &track.kind)) continue;
     mc_slopes(particle, &tx, &ty);

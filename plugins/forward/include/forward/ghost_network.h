@@ -62,11 +62,7 @@ SL_MATH_FUNCTION struct forward_ghost_track forward_ghost_track_of(const struct 
                                                                    const struct forward_state *velo, uint32_t item) {
   struct forward_ghost_track t;
   t.velo = *velo;
-  t.scifi.x = best->c[item];
-  t.scifi.y = best->y[item];
-  t.scifi.z = forward->constants[FORWARD_Z_REFERENCE];
-  t.scifi.tx = best->b[item];
-  t.scifi.ty = best->ty[item];
+  t.scifi = forward_scifi_state(best, forward, item);
   t.a = best->a[item];
   t.quality = best->quality[item];
   t.qop = 0.0f;

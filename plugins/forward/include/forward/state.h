@@ -2,6 +2,7 @@
 #ifndef FORWARD_STATE_H
 #define FORWARD_STATE_H
 
+#include "forward/event_model.h"
 #include "velo/event_model.h"
 
 #include <sluice/math.h>
@@ -19,6 +20,19 @@ SL_MATH_FUNCTION struct forward_state forward_velo_state(const struct track_stat
   s.z = states->z[i];
   s.tx = states->tx[i];
   s.ty = states->ty[i];
+  return s;
+}
+
+/* State of best candidate `i` of the slice at FORWARD_Z_REFERENCE, but y of its line at z = 0, as forward_qop takes it.
+ */
+SL_MATH_FUNCTION struct forward_state forward_scifi_state(const struct forward_best_candidates_view *best,
+                                                          const struct forward_constants_view *forward, uint32_t i) {
+  struct forward_state s;
+  s.x = best->c[i];
+  s.y = best->y[i];
+  s.z = forward->constants[FORWARD_Z_REFERENCE];
+  s.tx = best->b[i];
+  s.ty = best->ty[i];
   return s;
 }
 

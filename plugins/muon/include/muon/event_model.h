@@ -120,6 +120,10 @@ static const float MUON_TRACK_Z SL_UNUSED = 9410.0f; /* mm: z of the states of l
     "index in the event of the closest compatible hit in M2 to M5; 65535: none, or the track is not a muon")
 SL_COLLECTION(muon_flags, MUON_FLAGS_FIELDS, "flags of long tracks that are muons, with their hits");
 
+/* log10 of chi2 of a track that is not a muon, and the least value. */
+#define MUON_NO_CHI2    10.0f
+#define MUON_LEAST_CHI2 -6.0f
+
 /* Compatibility of the hits of muons with the track, with the offsets of the tracks. */
 #define MUON_SCORES_FIELDS(F)                                                                              \
   F(offsets, u32, OFFSETS, "", "first track of each event")                                                \

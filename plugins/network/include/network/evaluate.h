@@ -115,4 +115,19 @@ SL_MATH_FUNCTION float network_logit(const float *table, const float *inputs, ui
 /* Probability, from 0 to 1, that belongs to a logit. */
 SL_MATH_FUNCTION float network_probability(float logit) { return 1.0f / (1.0f + sl_expf(-logit)); }
 
+/* Probability for one item, by the table `weights` of a node. Tables are aligned; with this four weights are one load.
+ */
+SL_MATH_FUNCTION float network_score(const float *weights, const float *inputs, uint32_t input_count, uint32_t layers,
+                                     uint32_t width, uint32_t activation) {
+  const float *table = (const float *)__builtin_assume_aligned(weights, 4 * sizeof(float));
+  return network_probability(network_logit(table, inputs, input_count, layers, width, activation));
+}
+
+/* 1 if all inputs are finite. */
+SL_MATH_FUNCTION uint32_t network_are_finite(const float *inputs, uint32_t input_count) {
+  uint32_t are_finite = 1;
+  for (uint32_t i = 0; i < input_count; i++) are_finite &= (uint32_t)sl_is_finite(inputs[i]);
+  return are_finite;
+}
+
 #endif
