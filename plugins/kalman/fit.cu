@@ -5,8 +5,9 @@
  *   3. If the worst hit is too far off: the same without it, accepted if chi2 / ndof falls; at most twice.
  *   4. Filter of the VELO hits towards the beam with the fitted momentum, to the closest approach to the beam line.
  * Determinism: tracks are independent; hits are used in the order of z.
- * Parallelism: one thread per track; on a CPU eight tracks in vector lanes, where a track that ends makes room for the
- * next one.
+ * Parallelism: kernel `fit_momenta` (1 to 3): a block takes consecutive tracks, of any events, with one thread per track
+ * or, on a CPU, eight tracks in vector lanes; then it lists the tracks that are to be fitted again, so that few threads
+ * or lanes are idle. Kernel `fit_beam_states` (4): one thread or lane per track.
  */
 #include "fit_tracks.h"
 #include "forward/event_model.h"
@@ -53,7 +54,8 @@
   M(U32, min_velo_hits, 3, 2, 26, "", "number of VELO hits that must remain when one is removed")                     \
   M(U32, min_ut_hits, 2, 0, 4, "", "number of UT hits that must remain when one is removed")                          \
   M(U32, min_scifi_hits, 9, 0, 12, "", "number of SciFi hits that must remain when one is removed")                   \
-  M(F32, ecal_z, 12602.9, 9403.0, 20000.0, "mm", "z of the state in front of the ECAL")
+  M(F32, ecal_z, 12602.9, 9403.0, 20000.0, "mm", "z of the state in front of the ECAL")                               \
+  M(SCRATCH, velo_index, u32, "index of the VELO track", SL_ONE(SL_ITEMS_TERM(tracks)))
 SL_ARGUMENTS(fit, FIT);
 
 static const float least_slope2 = 1e-6f; /* a track with a smaller tx^2 + ty^2 is not extrapolated to the beam */
@@ -90,25 +92,36 @@ static SL_DEVICE void take_scifi_hits(const struct fit_args *a, uint32_t event, 
   }
 }
 
-/* Takes a track into a lane; returns 0 if it has too few VELO hits. */
-static SL_DEVICE uint32_t take_track(const struct fit_args *a, uint32_t event, uint32_t track, struct fit_tracks *t,
+/* Whether a track has enough VELO hits for a fit. */
+static SL_DEVICE uint32_t can_be_fitted(const struct fit_args *a, uint32_t velo_track) {
+  return a->velo_tracks.hit_offsets[velo_track + 1] >= a->velo_tracks.hit_offsets[velo_track] + 2 ? 1u : 0u;
+}
+
+static SL_DEVICE void take_velo_hits(const struct fit_args *a, uint32_t velo_track, struct fit_tracks *t,
                                      uint32_t lane) {
-  const uint32_t velo_track = a->velo_tracks.offsets[event] + a->tracks.velo_track[track];
   const uint32_t begin = a->velo_tracks.hit_offsets[velo_track], end = a->velo_tracks.hit_offsets[velo_track + 1];
-  if (end < begin + 2) return 0;
-  t->track[lane] = track;
-  t->rounds[lane] = 0;
-  t->qop[lane] = a->tracks.qop[track];
   t->velo_end[lane] = (int32_t)end;
   t->velo_count[lane] = (int32_t)(end - begin);
-  t->velo_loss[lane] = a->velo_energy_loss * (float)(end - begin);
+}
+
+/* Takes a track of an event into a lane, without the hits in t->removed. */
+static SL_DEVICE void take_track(const struct fit_args *a, uint32_t event, uint32_t track, struct fit_tracks *t,
+                                 uint32_t lane) {
+  take_velo_hits(a, a->velo_index[track], t, lane);
+  t->track[lane] = track;
+  t->qop[lane] = a->tracks.qop[track];
+  t->velo_loss[lane] = a->velo_energy_loss * (float)t->velo_count[lane];
   t->hits[VELO][lane] = t->velo_count[lane];
   t->hits[UT][lane] = t->hits[SCIFI][lane] = 0;
-  for (uint32_t k = 0; k < REMOVED_MAX; k++) t->removed[k][lane] = NO_HIT;
   for (uint32_t layer = 0; layer < LAYERS; layer++) take_hit(t, lane, layer, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f);
   take_ut_hits(a, event, track, t, lane);
   take_scifi_hits(a, event, track, t, lane);
-  return 1;
+  for (uint32_t k = 0; k < REMOVED_MAX; k++) {
+    const int32_t hit = t->removed[k][lane];
+    if (hit == NO_HIT) continue;
+    t->hits[detector_of(hit)][lane]--;
+    if (hit >= KALMAN_UT_BIT) take_hit(t, lane, (uint32_t)hit - KALMAN_UT_BIT, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f);
+  }
 }
 
 /* ---------------------------------------------------------------------------------------------------- VELO */
@@ -120,8 +133,7 @@ struct lane_hits {
   int32_t most; /* of all lanes */
 };
 
-static SL_DEVICE struct lane_hits lane_hits_of(const struct fit_args *a, const struct fit_tracks *t,
-                                               const int32_t removed[REMOVED_MAX][SL_LANES]) {
+static SL_DEVICE struct lane_hits lane_hits_of(const struct fit_args *a, const struct fit_tracks *t) {
   int32_t first[SL_LANES], last[SL_LANES];
   struct lane_hits hits;
   hits.x = a->velo_tracks.hit_x;
@@ -131,14 +143,14 @@ static SL_DEVICE struct lane_hits lane_hits_of(const struct fit_args *a, const s
   SL_FOR_LANES (j) {
     first[j] = 0;
     last[j] = t->velo_count[j] - 1;
-    while (first[j] == removed[0][j] || first[j] == removed[1][j]) first[j]++;
-    while (last[j] == removed[0][j] || last[j] == removed[1][j]) last[j]--;
+    while (first[j] == t->removed[0][j] || first[j] == t->removed[1][j]) first[j]++;
+    while (last[j] == t->removed[0][j] || last[j] == t->removed[1][j]) last[j]--;
     hits.most = t->velo_count[j] > hits.most ? t->velo_count[j] : hits.most;
   }
   hits.end = sl_i32s_in(t->velo_end);
   hits.first = sl_i32s_in(first);
   hits.last = sl_i32s_in(last);
-  for (uint32_t k = 0; k < REMOVED_MAX; k++) hits.removed[k] = sl_i32s_in(removed[k]);
+  for (uint32_t k = 0; k < REMOVED_MAX; k++) hits.removed[k] = sl_i32s_in(t->removed[k]);
   return hits;
 }
 
@@ -154,7 +166,7 @@ static SL_DEVICE sl_f32s velo_scattering(const struct fit_args *a, sl_f32s x, sl
 }
 
 static SL_DEVICE struct velo_state velo_begin(const struct fit_args *a, const struct lane_hits *hits, sl_i32s from,
-                                              sl_i32s to) {
+                                              sl_i32s to, sl_f32s qop) {
   const float variance = a->hit_error * a->hit_error;
   const sl_i32s first = velo_index(hits, from), last = velo_index(hits, to);
   const sl_f32s z = sl_f32s_gather(hits->z, first), dz = sl_f32s_gather(hits->z, last) - z;
@@ -163,24 +175,24 @@ static SL_DEVICE struct velo_state velo_begin(const struct fit_args *a, const st
   s.y = velo_line_begin(sl_f32s_gather(hits->y, first), sl_f32s_gather(hits->y, last), dz, variance, a->slope_variance);
   s.z = z;
   s.chi2 = sl_f32s_of(0.0f);
+  s.noise_x = velo_noise(s.x.t, qop);
+  s.noise_y = velo_noise(s.y.t, qop);
   return s;
 }
 
 /* Moves the lanes to their hit n, if they have it between the begin and the end of the fit. Returns the increments. */
-static SL_DEVICE sl_f32s velo_next(const struct fit_args *a, const struct lane_hits *hits, int32_t n, sl_f32s qop2,
-                                   sl_i32s is_inside, struct velo_state *s) {
+static SL_DEVICE sl_f32s velo_next(const struct fit_args *a, const struct lane_hits *hits, int32_t n, sl_i32s is_inside,
+                                   struct velo_state *s) {
   const sl_i32s number = sl_i32s_of((uint32_t)n);
   const sl_i32s hit = velo_index(hits, sl_i32s_clamp(number, hits->first, hits->last));
   const sl_i32s is_hit = is_inside & SL_MASK(number != hits->removed[0]) & SL_MASK(number != hits->removed[1]);
   const sl_f32s x = sl_f32s_gather(hits->x, hit), y = sl_f32s_gather(hits->y, hit), z = sl_f32s_gather(hits->z, hit);
-  const sl_f32s dz = z - s->z;
-  struct velo_material m;
-  m.scattering = velo_scattering(a, x, y);
-  m.lever = a->lever;
-  m.lever_covariance = a->lever_covariance;
+  const sl_f32s dz = z - s->z, scattering = velo_scattering(a, x, y);
+  const struct velo_material m = {a->lever, a->lever_covariance};
   struct velo_line line_x = s->x, line_y = s->y;
   const float variance = a->hit_error * a->hit_error;
-  const sl_f32s increment = velo_step(&line_x, m, dz, x, variance, qop2) + velo_step(&line_y, m, dz, y, variance, qop2);
+  const sl_f32s increment = velo_step(&line_x, m, dz, x, variance, s->noise_x * scattering) +
+                            velo_step(&line_y, m, dz, y, variance, s->noise_y * scattering);
   const sl_f32s counted = sl_f32s_select(is_hit, increment, sl_f32s_of(0.0f));
   s->x = velo_line_select(is_hit, line_x, s->x);
   s->y = velo_line_select(is_hit, line_y, s->y);
@@ -199,20 +211,18 @@ static SL_DEVICE void compare(struct fit_pass *p, sl_f32s increment, int32_t n, 
 }
 
 static SL_DEVICE void pass_velo(const struct fit_args *a, const struct fit_tracks *t, struct fit_pass *p) {
-  const struct lane_hits hits = lane_hits_of(a, t, t->removed);
-  const sl_f32s qop = sl_f32s_in(t->qop), qop2 = qop * qop;
+  const struct lane_hits hits = lane_hits_of(a, t);
+  const sl_f32s qop = sl_f32s_in(t->qop);
   const sl_i32s may_remove = SL_MASK(sl_i32s_in(t->hits[VELO]) > (int32_t)a->min_velo_hits);
-  struct velo_state v = velo_begin(a, &hits, hits.first, hits.last);
+  struct velo_state v = velo_begin(a, &hits, hits.first, hits.last, qop);
   for (int32_t n = 1; n < hits.most; n++) {
     const sl_i32s number = sl_i32s_of((uint32_t)n);
     const sl_f32s increment =
-        velo_next(a, &hits, n, qop2, SL_MASK(number > hits.first) & SL_MASK(number <= hits.last), &v);
+        velo_next(a, &hits, n, SL_MASK(number > hits.first) & SL_MASK(number <= hits.last), &v);
     if (n < KALMAN_VELO_BITS) compare(p, increment, n, may_remove);
   }
   p->chi2[VELO] = v.chi2;
-  struct velo_material none;
-  none.scattering = sl_f32s_of(0.0f);
-  none.lever = none.lever_covariance = 0.0f;
+  const struct velo_material none = {0.0f, 0.0f};
   const sl_f32s dz = a->kalman.plane_z[KALMAN_V] - v.z, zero = sl_f32s_of(0.0f), prior = a->prior * qop;
   velo_move(&v.x, none, dz, zero);
   velo_move(&v.y, none, dz, zero);
@@ -257,7 +267,6 @@ static SL_DEVICE void pass_leg(const struct fit_args *a, int leg, const float *c
 
 static SL_DEVICE void pass_layers(const struct fit_args *a, const struct fit_tracks *t, struct fit_pass *p) {
   const float *coefficients = a->kalman.coefficients;
-  const sl_i32s removed[REMOVED_MAX] = {sl_i32s_in(t->removed[0]), sl_i32s_in(t->removed[1])};
   const sl_i32s may_remove[2] = {SL_MASK(sl_i32s_in(t->hits[UT]) > (int32_t)a->min_ut_hits),
                                  SL_MASK(sl_i32s_in(t->hits[SCIFI]) > (int32_t)a->min_scifi_hits)};
   const sl_f32s velo_loss = sl_f32s_in(t->velo_loss);
@@ -270,7 +279,7 @@ static SL_DEVICE void pass_layers(const struct fit_args *a, const struct fit_tra
     pass_leg(a, leg, coefficients, velo_loss, &p->s);
     coefficients += 2 * (kalman_term_count(kind, 0) + kalman_term_count(kind, 1));
     hit.variance = sl_f32s_in(t->variance[leg]);
-    hit.is_hit = SL_MASK(hit.variance > 0.0f) & SL_MASK(removed[0] != n) & SL_MASK(removed[1] != n);
+    hit.is_hit = SL_MASK(hit.variance > 0.0f);
     if (!sl_lanes_any(hit.is_hit)) continue;
     hit.x = sl_f32s_in(t->x[leg]);
     hit.z = sl_f32s_in(t->z[leg]);
@@ -292,62 +301,208 @@ static SL_DEVICE void fit_tracks_once(const struct fit_args *a, const struct fit
   pass_layers(a, t, p);
 }
 
-/* ------------------------------------------------------------------------------------------------- outliers */
+/* ----------------------------------------------------------------------------------------- fits and removal */
 
-static SL_DEVICE void take_numbers(const struct fit_args *a, const struct fit_tracks *t, const struct fit_pass *p,
-                                   struct fit_numbers *n) {
+static SL_DEVICE void take_numbers(const struct fit_args *a, const struct fit_pass *p, struct fit_numbers *n) {
   const sl_f32s qop = p->s.v[STATE_QOP], loss_error = a->energy_loss_error * (qop * qop);
-  struct fit_result *r = &n->result;
-  sl_f32s_out(r->qop, qop);
-  sl_f32s_out(r->c44, p->s.c[at(STATE_QOP, STATE_QOP)] + loss_error * loss_error);
-  sl_f32s_out(r->x, p->s.v[STATE_X]);
-  sl_f32s_out(r->y, p->s.v[STATE_Y]);
-  sl_f32s_out(r->tx, p->s.v[STATE_TX]);
-  sl_f32s_out(r->ty, p->s.v[STATE_TY]);
-  for (uint32_t d = 0; d < DETECTORS; d++) sl_f32s_out(r->chi2[d], p->chi2[d]);
-  memcpy(r->hits, t->hits, sizeof r->hits);
-  memcpy(r->removed, t->removed, sizeof r->removed);
+  sl_f32s_out(n->qop, qop);
+  sl_f32s_out(n->c44, p->s.c[at(STATE_QOP, STATE_QOP)] + loss_error * loss_error);
+  sl_f32s_out(n->x, p->s.v[STATE_X]);
+  sl_f32s_out(n->y, p->s.v[STATE_Y]);
+  sl_f32s_out(n->tx, p->s.v[STATE_TX]);
+  sl_f32s_out(n->ty, p->s.v[STATE_TY]);
+  for (uint32_t d = 0; d < DETECTORS; d++) sl_f32s_out(n->chi2[d], p->chi2[d]);
   sl_f32s_out(n->worst, p->worst);
   sl_i32s_out(n->worst_hit, p->worst_hit);
 }
 
-/* Accepts or refuses the last fit of a lane. Returns 1 if a hit is to be removed for another fit, 0 at the end. */
-static SL_DEVICE uint32_t judge(const struct fit_args *a, struct fit_tracks *t, const struct fit_numbers *n,
-                                uint32_t lane) {
-  const int32_t ndof = ndof_of(&n->result, lane), ndof_before = ndof_of(&t->accepted, lane);
-  const uint32_t round = t->rounds[lane];
-  if (round > 0) {
-    const float chi2 = chi2_of(&n->result, lane), chi2_before = chi2_of(&t->accepted, lane);
-    if (!(ndof > 0 && ndof_before > 0 && chi2 * (float)ndof_before < chi2_before * (float)ndof)) return 0;
-  }
-  copy_lane(&t->accepted, &n->result, lane);
-  if (round >= a->max_removed || !(n->worst[lane] > a->max_increment)) return 0;
-  const int32_t hit = n->worst_hit[lane];
-  t->removed[round][lane] = hit;
-  t->hits[hit < KALMAN_UT_BIT ? VELO : hit < KALMAN_SCIFI_BIT ? UT : SCIFI][lane]--;
-  t->rounds[lane] = round + 1;
-  return 1;
+static SL_DEVICE void write_nothing(const struct fit_args *a, uint32_t i) {
+  a->states.x[i] = a->states.y[i] = a->states.z[i] = a->states.tx[i] = a->states.ty[i] = a->states.qop[i] = 0.0f;
+  a->states.c00[i] = a->states.c20[i] = a->states.c22[i] = 0.0f;
+  a->states.c11[i] = a->states.c31[i] = a->states.c33[i] = a->states.chi2[i] = 0.0f;
+  a->states.ndof[i] = 0;
+  a->fits.c44[i] = a->fits.velo_chi2[i] = a->fits.ut_chi2[i] = a->fits.scifi_chi2[i] = 0.0f;
+  a->fits.velo_hits[i] = a->fits.ut_hits[i] = a->fits.scifi_hits[i] = 0;
+  a->fits.removed[i] = 0;
+  a->fits.x[i] = a->fits.y[i] = a->fits.tx[i] = a->fits.ty[i] = 0.0f;
 }
 
-/* --------------------------------------------------------------------------------------------------- output */
+/* Writes the fit of a lane, except for the state at the beam line. */
+static SL_DEVICE void write_fit(const struct fit_args *a, const struct fit_tracks *t, const struct fit_numbers *n,
+                                uint32_t j) {
+  const uint32_t i = t->track[j];
+  const int32_t ndof = ndof_of(t, j);
+  const float dz = a->ecal_z - a->kalman.plane_z[KALMAN_PLANES - 1];
+  a->states.qop[i] = n->qop[j];
+  a->states.chi2[i] = n->chi2[VELO][j] + n->chi2[UT][j] + n->chi2[SCIFI][j];
+  a->states.ndof[i] = ndof > 0 ? (uint32_t)ndof : 0u;
+  a->fits.c44[i] = n->c44[j];
+  a->fits.velo_chi2[i] = n->chi2[VELO][j];
+  a->fits.ut_chi2[i] = n->chi2[UT][j];
+  a->fits.scifi_chi2[i] = n->chi2[SCIFI][j];
+  a->fits.velo_hits[i] = (uint8_t)t->hits[VELO][j];
+  a->fits.ut_hits[i] = (uint8_t)t->hits[UT][j];
+  a->fits.scifi_hits[i] = (uint8_t)t->hits[SCIFI][j];
+  a->fits.removed[i] = removed_bit(t->removed[0][j]) | removed_bit(t->removed[1][j]);
+  a->fits.x[i] = n->x[j] + n->tx[j] * dz;
+  a->fits.y[i] = n->y[j] + n->ty[j] * dz;
+  a->fits.tx[i] = n->tx[j];
+  a->fits.ty[i] = n->ty[j];
+}
 
-/* Fits to the VELO hits towards the beam, with the accepted momentum and hits. */
+/* Whether the fit of a lane is better than the one that has been written, with one more hit. */
+static SL_DEVICE uint32_t is_better(const struct fit_args *a, const struct fit_tracks *t, const struct fit_numbers *n,
+                                    uint32_t j) {
+  const uint32_t i = t->track[j], ndof_before = a->states.ndof[i];
+  const int32_t ndof = ndof_of(t, j);
+  const float chi2 = n->chi2[VELO][j] + n->chi2[UT][j] + n->chi2[SCIFI][j];
+  return ndof > 0 && ndof_before > 0 && chi2 * (float)ndof_before < a->states.chi2[i] * (float)ndof ? 1u : 0u;
+}
+
+/* Consecutive tracks, fitted by a block: first those of the list, then those that are to be fitted again. Arrays by the
+ * number of a track in its chunk. */
+enum { CHUNK = 128 };
+struct fit_chunk {
+  uint32_t first, count, list[CHUNK], event[CHUNK];
+  uint8_t is_again[CHUNK], removed[REMOVED_MAX][CHUNK];
+};
+
+/* Entries of velo_index. */
+#define NOT_LISTED    UINT32_MAX       /* the track is of an event that is not on the list */
+#define CANNOT_BE_FIT (UINT32_MAX - 1) /* it has too few VELO hits */
+
+/* The last of `count` ascending numbers that is at most `value`; the first one is. */
+static SL_DEVICE uint32_t last_at_most(const uint32_t *numbers, uint32_t count, uint32_t value) {
+  uint32_t low = 0, high = count;
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    if (numbers[middle] <= value)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* The tracks from the first to the last event of the list. */
+struct track_range {
+  uint32_t begin, end, events; /* events: 1 + the last event */
+};
+static SL_DEVICE struct track_range tracks_of_list(const struct fit_args *a) {
+  struct track_range r = {0, 0, 0};
+  if (*a->events.count == 0) return r;
+  r.events = sl_event_at(&a->events, *a->events.count - 1) + 1;
+  r.begin = a->tracks.offsets[sl_event_at(&a->events, 0)];
+  r.end = a->tracks.offsets[r.events];
+  return r;
+}
+
+/* Fits `count` tracks from entry `k` of the list on, at most SL_LANES; decides which of them to fit again. */
+static SL_DEVICE void fit_listed(const struct fit_args *a, uint32_t round, uint32_t k, uint32_t count,
+                                 struct fit_chunk *chunk) {
+  struct fit_tracks t;
+  struct fit_pass pass;
+  struct fit_numbers numbers;
+  SL_FOR_LANES (j) { /* spare lanes repeat the last track */
+    const uint32_t n = chunk->list[k + (j < count ? j : count - 1)];
+    for (uint32_t r = 0; r < REMOVED_MAX; r++) t.removed[r][j] = r < round ? chunk->removed[r][n] : NO_HIT;
+    take_track(a, chunk->event[n], chunk->first + n, &t, j);
+  }
+  fit_tracks_once(a, &t, &pass);
+  take_numbers(a, &pass, &numbers);
+  for (uint32_t j = 0; j < count; j++) {
+    const uint32_t n = t.track[j] - chunk->first, is_accepted = round == 0 || is_better(a, &t, &numbers, j);
+    chunk->is_again[n] = is_accepted && round < a->max_removed && numbers.worst[j] > a->max_increment ? 1 : 0;
+    if (chunk->is_again[n]) chunk->removed[round][n] = (uint8_t)numbers.worst_hit[j];
+    if (is_accepted) write_fit(a, &t, &numbers, j);
+  }
+}
+
+/* Finds event and VELO track of the tracks of the chunk. Returns the number of tracks on the list. */
+static SL_DEVICE uint32_t list_tracks(const struct fit_args *a, uint32_t events, struct fit_chunk *chunk) {
+  uint32_t length = 0;
+  SL_FOR_BLOCK (i, chunk->count) {
+    uint32_t velo_track = NOT_LISTED;
+    if (i < chunk->count) {
+      const uint32_t track = chunk->first + i, event = last_at_most(a->tracks.offsets, events, track);
+      const uint32_t *numbers = a->events.numbers;
+      chunk->event[i] = event;
+      if (!numbers || numbers[last_at_most(numbers, *a->events.count, event)] == event) {
+        velo_track = a->velo_tracks.offsets[event] + a->tracks.velo_track[track];
+        if (!can_be_fitted(a, velo_track)) {
+          write_nothing(a, track);
+          velo_track = CANNOT_BE_FIT;
+        }
+      }
+      a->velo_index[track] = velo_track;
+    }
+    const uint32_t is_listed = velo_track < CANNOT_BE_FIT, place = sl_block_append(is_listed, &length);
+    if (is_listed) chunk->list[place] = i;
+  }
+  return length;
+}
+
+static SL_DEVICE void fit_chunk(const struct fit_args *a, uint32_t events, struct fit_chunk *chunk) {
+  uint32_t length = list_tracks(a, events, chunk);
+  for (uint32_t round = 0; length > 0; round++) {
+    uint32_t again = 0;
+    __syncthreads();
+    for (uint32_t k = threadIdx.x * SL_LANES; k < length; k += blockDim.x * SL_LANES)
+      fit_listed(a, round, k, sl_lane_count(length - k), chunk);
+    if (round == a->max_removed) break;
+    __syncthreads();
+    SL_FOR_BLOCK (i, length) {
+      const uint32_t n = i < length ? chunk->list[i] : 0, is_listed = i < length && chunk->is_again[n];
+      const uint32_t place = sl_block_append(is_listed, &again);
+      if (is_listed) chunk->list[place] = n;
+    }
+    length = again;
+  }
+}
+
+SL_KERNEL_REGISTERS(fit_momenta, struct fit_args, 128) {
+  __shared__ struct fit_chunk chunk;
+  const struct track_range tracks = tracks_of_list(&a);
+  for (uint32_t first = tracks.begin + CHUNK * blockIdx.x; first < tracks.end; first += CHUNK * gridDim.x) {
+    __syncthreads(); /* the chunk is free */
+    if (threadIdx.x == 0) {
+      chunk.first = first;
+      chunk.count = tracks.end - first < CHUNK ? tracks.end - first : CHUNK;
+    }
+    __syncthreads();
+    fit_chunk(&a, tracks.events, &chunk);
+  }
+}
+
+/* ------------------------------------------------------------------------------------ states at the beam line */
+
+/* Takes the VELO hits of a track and its momentum. */
+static SL_DEVICE void take_for_beam(const struct fit_args *a, uint32_t track, struct fit_tracks *t, uint32_t lane) {
+  uint64_t removed = a->fits.removed[track] & (((uint64_t)1 << KALMAN_VELO_BITS) - 1);
+  take_velo_hits(a, a->velo_index[track], t, lane);
+  t->qop[lane] = a->states.qop[track];
+  for (uint32_t k = 0; k < REMOVED_MAX; k++) {
+    int32_t hit = 0;
+    while (removed != 0 && !(removed >> hit & 1)) hit++;
+    t->removed[k][lane] = removed != 0 ? hit : NO_HIT;
+    removed &= removed - 1;
+  }
+}
+
+/* Filters the VELO hits towards the beam; extrapolates to the closest approach to the beam line. */
 static SL_DEVICE struct velo_state fit_to_beam(const struct fit_args *a, const struct fit_tracks *t) {
-  const struct lane_hits hits = lane_hits_of(a, t, t->accepted.removed);
-  const sl_f32s qop = sl_f32s_in(t->accepted.qop), qop2 = qop * qop;
-  struct velo_state s = velo_begin(a, &hits, hits.last, hits.first);
+  const struct lane_hits hits = lane_hits_of(a, t);
+  const sl_f32s qop = sl_f32s_in(t->qop);
+  struct velo_state s = velo_begin(a, &hits, hits.last, hits.first, qop);
   for (int32_t n = hits.most - 2; n >= 0; n--) {
     const sl_i32s number = sl_i32s_of((uint32_t)n);
-    velo_next(a, &hits, n, qop2, SL_MASK(number >= hits.first) & SL_MASK(number < hits.last), &s);
+    velo_next(a, &hits, n, SL_MASK(number >= hits.first) & SL_MASK(number < hits.last), &s);
   }
   const sl_f32s tx2 = s.x.t * s.x.t, ty2 = s.y.t * s.y.t, slope2 = tx2 + ty2, n2 = 1.0f + slope2;
   const sl_f32s to_beam = ((a->geometry.beam[0] - s.x.u) * s.x.t + (a->geometry.beam[1] - s.y.u) * s.y.t) / slope2;
-  const sl_f32s noise = n2 * sl_f32s_sqrt(n2) * qop2 * a->beam_scattering;
+  const sl_f32s noise = n2 * sl_f32s_sqrt(n2) * (qop * qop) * a->beam_scattering;
   const sl_i32s moves = SL_MASK(slope2 >= least_slope2);
-  struct velo_material m;
-  m.scattering = sl_f32s_of(0.0f);
-  m.lever = a->beam_lever;
-  m.lever_covariance = a->beam_lever_covariance;
+  const struct velo_material m = {a->beam_lever, a->beam_lever_covariance};
   struct velo_line x = s.x, y = s.y;
   velo_move(&x, m, to_beam, (1.0f + tx2) * noise);
   velo_move(&y, m, to_beam, (1.0f + ty2) * noise);
@@ -359,10 +514,6 @@ static SL_DEVICE struct velo_state fit_to_beam(const struct fit_args *a, const s
 
 struct line_numbers {
   float u[SL_LANES], t[SL_LANES], c_uu[SL_LANES], c_ut[SL_LANES], c_tt[SL_LANES];
-};
-struct beam_numbers {
-  struct line_numbers x, y;
-  float z[SL_LANES];
 };
 
 static SL_DEVICE void take_line(const struct velo_line *line, struct line_numbers *n) {
@@ -378,159 +529,66 @@ static SL_DEVICE float size_of_line(const struct line_numbers *n, uint32_t j) {
          sl_abs_f32(n->c_tt[j]);
 }
 
-/* Whether all numbers of a lane are finite. */
-static SL_DEVICE int is_fitted(const struct beam_numbers *b, const struct fit_result *r, uint32_t j) {
-  const float behind = sl_abs_f32(r->x[j]) + sl_abs_f32(r->y[j]) + sl_abs_f32(r->tx[j]) + sl_abs_f32(r->ty[j]);
-  const float momentum = sl_abs_f32(r->qop[j]) + sl_abs_f32(r->c44[j]) + sl_abs_f32(chi2_of(r, j));
-  return sl_is_finite(size_of_line(&b->x, j) + size_of_line(&b->y, j) + sl_abs_f32(b->z[j]) + behind + momentum);
+/* Whether all numbers of fit_momenta are finite. */
+static SL_DEVICE uint32_t is_finite_fit(const struct fit_args *a, uint32_t i) {
+  const float behind = sl_abs_f32(a->fits.x[i]) + sl_abs_f32(a->fits.y[i]) + sl_abs_f32(a->fits.tx[i]) +
+                       sl_abs_f32(a->fits.ty[i]);
+  const float momentum = sl_abs_f32(a->states.qop[i]) + sl_abs_f32(a->fits.c44[i]) + sl_abs_f32(a->states.chi2[i]);
+  return sl_is_finite(behind + momentum) ? 1u : 0u;
 }
 
-static SL_DEVICE uint64_t bit_of(int32_t hit) { return hit == NO_HIT ? 0 : (uint64_t)1 << hit; }
-
-static SL_DEVICE void write_nothing(const struct fit_args *a, uint32_t i) {
-  a->states.x[i] = a->states.y[i] = a->states.z[i] = a->states.tx[i] = a->states.ty[i] = a->states.qop[i] = 0.0f;
-  a->states.c00[i] = a->states.c20[i] = a->states.c22[i] = 0.0f;
-  a->states.c11[i] = a->states.c31[i] = a->states.c33[i] = a->states.chi2[i] = 0.0f;
-  a->states.ndof[i] = 0;
-  a->fits.c44[i] = a->fits.velo_chi2[i] = a->fits.ut_chi2[i] = a->fits.scifi_chi2[i] = 0.0f;
-  a->fits.velo_hits[i] = a->fits.ut_hits[i] = a->fits.scifi_hits[i] = 0;
-  a->fits.removed[i] = 0;
-  a->fits.x[i] = a->fits.y[i] = a->fits.tx[i] = a->fits.ty[i] = 0.0f;
-}
-
-static SL_DEVICE void write_track(const struct fit_args *a, uint32_t i, const struct beam_numbers *b,
-                                  const struct fit_result *r, uint32_t j) {
-  const int32_t ndof = ndof_of(r, j);
-  const float dz = a->ecal_z - a->kalman.plane_z[KALMAN_PLANES - 1];
-  if (!is_fitted(b, r, j)) {
+static SL_DEVICE void write_beam_state(const struct fit_args *a, uint32_t i, const struct line_numbers *x,
+                                       const struct line_numbers *y, const float z[SL_LANES], uint32_t j) {
+  if (!is_finite_fit(a, i) || !sl_is_finite(size_of_line(x, j) + size_of_line(y, j) + sl_abs_f32(z[j]))) {
     write_nothing(a, i);
     return;
   }
-  a->states.x[i] = b->x.u[j];
-  a->states.y[i] = b->y.u[j];
-  a->states.z[i] = b->z[j];
-  a->states.tx[i] = b->x.t[j];
-  a->states.ty[i] = b->y.t[j];
-  a->states.qop[i] = r->qop[j];
-  a->states.c00[i] = b->x.c_uu[j];
-  a->states.c20[i] = b->x.c_ut[j];
-  a->states.c22[i] = b->x.c_tt[j];
-  a->states.c11[i] = b->y.c_uu[j];
-  a->states.c31[i] = b->y.c_ut[j];
-  a->states.c33[i] = b->y.c_tt[j];
-  a->states.chi2[i] = chi2_of(r, j);
-  a->states.ndof[i] = ndof > 0 ? (uint32_t)ndof : 0u;
-  a->fits.c44[i] = r->c44[j];
-  a->fits.velo_chi2[i] = r->chi2[VELO][j];
-  a->fits.ut_chi2[i] = r->chi2[UT][j];
-  a->fits.scifi_chi2[i] = r->chi2[SCIFI][j];
-  a->fits.velo_hits[i] = (uint8_t)r->hits[VELO][j];
-  a->fits.ut_hits[i] = (uint8_t)r->hits[UT][j];
-  a->fits.scifi_hits[i] = (uint8_t)r->hits[SCIFI][j];
-  a->fits.removed[i] = bit_of(r->removed[0][j]) | bit_of(r->removed[1][j]);
-  a->fits.x[i] = r->x[j] + r->tx[j] * dz;
-  a->fits.y[i] = r->y[j] + r->ty[j] * dz;
-  a->fits.tx[i] = r->tx[j];
-  a->fits.ty[i] = r->ty[j];
+  a->states.x[i] = x->u[j];
+  a->states.y[i] = y->u[j];
+  a->states.z[i] = z[j];
+  a->states.tx[i] = x->t[j];
+  a->states.ty[i] = y->t[j];
+  a->states.c00[i] = x->c_uu[j];
+  a->states.c20[i] = x->c_ut[j];
+  a->states.c22[i] = x->c_tt[j];
+  a->states.c11[i] = y->c_uu[j];
+  a->states.c31[i] = y->c_ut[j];
+  a->states.c33[i] = y->c_tt[j];
 }
 
-/* Writes the accepted fits of the lanes in `is_ended`. */
-static SL_DEVICE void write_tracks(const struct fit_args *a, const struct fit_tracks *t, uint32_t is_ended) {
-  const struct velo_state s = fit_to_beam(a, t);
-  struct beam_numbers b;
-  take_line(&s.x, &b.x);
-  take_line(&s.y, &b.y);
-  sl_f32s_out(b.z, s.z);
-  SL_FOR_LANES (j)
-    if (is_ended >> j & 1) write_track(a, t->track[j], &b, &t->accepted, j);
+/* Fits `count` tracks from track i on; one of them, `fitted`, can be fitted. */
+static SL_DEVICE void fit_to_beam_lanes(const struct fit_args *a, uint32_t i, uint32_t count, uint32_t fitted) {
+  struct fit_tracks t;
+  struct line_numbers x, y;
+  float z[SL_LANES];
+  SL_FOR_LANES (j) /* the other lanes repeat it: they need readable hits */
+    take_for_beam(a, i + (j < count && a->velo_index[i + j] < CANNOT_BE_FIT ? j : fitted), &t, j);
+  const struct velo_state s = fit_to_beam(a, &t);
+  take_line(&s.x, &x);
+  take_line(&s.y, &y);
+  sl_f32s_out(z, s.z);
+  for (uint32_t j = 0; j < count; j++)
+    if (a->velo_index[i + j] < CANNOT_BE_FIT) write_beam_state(a, i + j, &x, &y, z, j);
 }
 
-#if defined(SL_TARGET_CPU)
-/* The next track of the slice that can be fitted. */
-struct track_cursor {
-  uint32_t index, event, next, end; /* index in the list of events */
-};
-
-static uint32_t take_next(const struct fit_args *a, struct track_cursor *c, struct fit_tracks *t, uint32_t lane) {
-  for (;;) {
-    while (c->next < c->end) {
-      const uint32_t track = c->next++;
-      if (take_track(a, c->event, track, t, lane)) return 1;
-      write_nothing(a, track);
-    }
-    if (c->index >= *a->events.count) return 0;
-    c->event = sl_event_at(&a->events, c->index);
-    c->next = a->tracks.offsets[c->event];
-    c->end = a->tracks.offsets[c->event + 1];
-    c->index += gridDim.x;
+SL_KERNEL(fit_beam_states, struct fit_args) {
+  const struct track_range tracks = tracks_of_list(&a);
+  for (uint32_t i = tracks.begin + sl_grid_thread() * SL_LANES; i < tracks.end; i += sl_grid_threads() * SL_LANES) {
+    const uint32_t count = sl_lane_count(tracks.end - i);
+    uint32_t fitted = count;
+    for (uint32_t j = 0; j < count; j++)
+      if (a.velo_index[i + j] < CANNOT_BE_FIT) fitted = j;
+    if (fitted < count) fit_to_beam_lanes(&a, i, count, fitted);
   }
 }
-
-SL_KERNEL(kalman_fit, struct fit_args) {
-  struct track_cursor cursor = {blockIdx.x, 0, 0, 0};
-  struct fit_tracks tracks;
-  struct fit_pass pass;
-  struct fit_numbers numbers;
-  uint32_t is_busy = 0, is_used = 0; /* bits of lanes */
-  memset(&tracks, 0, sizeof tracks);
-  for (;;) {
-    uint32_t is_ended = 0;
-    SL_FOR_LANES (j)
-      if (!(is_busy >> j & 1) && take_next(&a, &cursor, &tracks, j)) is_busy |= 1u << j;
-    if (!is_busy) break;
-    SL_FOR_LANES (j) { /* lanes that never had a track need readable hits */
-      if (is_busy >> j & 1 || is_used >> j & 1) continue;
-      tracks.velo_end[j] = tracks.velo_end[0];
-      tracks.velo_count[j] = tracks.velo_count[0];
-    }
-    is_used |= is_busy;
-    fit_tracks_once(&a, &tracks, &pass);
-    take_numbers(&a, &tracks, &pass, &numbers);
-    SL_FOR_LANES (j)
-      if (is_busy >> j & 1 && !judge(&a, &tracks, &numbers, j)) is_ended |= 1u << j;
-    if (is_ended) write_tracks(&a, &tracks, is_ended);
-    is_busy &= ~is_ended;
-  }
-}
-#else
-/* The event of a track: the last one that begins at or before it and has tracks. */
-static SL_DEVICE uint32_t event_of(const struct fit_args *a, uint32_t track) {
-  uint32_t low = 0, high = *a->events.count;
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    if (a->tracks.offsets[middle] <= track)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-SL_KERNEL(kalman_fit, struct fit_args) {
-  SL_FOR_ITEMS (i, a.events, a.tracks.offsets) {
-    const uint32_t event = a.events.numbers ? sl_event - 1 : event_of(&a, i);
-    struct fit_tracks tracks;
-    struct fit_pass pass;
-    struct fit_numbers numbers;
-    if (!take_track(&a, event, i, &tracks, 0)) {
-      write_nothing(&a, i);
-      continue;
-    }
-    do {
-      fit_tracks_once(&a, &tracks, &pass);
-      take_numbers(&a, &tracks, &pass, &numbers);
-    } while (judge(&a, &tracks, &numbers, 0));
-    write_tracks(&a, &tracks, 1);
-  }
-}
-#endif
 
 static int run(const struct sl_launch *l, const struct fit_args *a) {
   if (a->ut_tracks.offsets && (!a->ut_geometry.pitch || !a->ut_groups.layer_slope)) {
     l->services->message(l->services->context, SL_ERROR, "ut_tracks needs ut_geometry and ut_groups, too");
     return SL_EINVAL;
   }
-  return SL_LAUNCH(l, kalman_fit, SL_PER_ITEM(a->tracks), *a);
+  const int error = SL_LAUNCH(l, fit_momenta, SL_PER_ITEM(a->tracks), *a);
+  return error ? error : SL_LAUNCH(l, fit_beam_states, SL_PER_ITEM(a->tracks), *a);
 }
 
 SL_ALGORITHM(fit, "Kalman fit of long tracks through VELO, UT and SciFi; gives momenta and states", 64, run);

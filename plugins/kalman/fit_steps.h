@@ -33,12 +33,11 @@ struct velo_line {
 };
 struct velo_state {
   struct velo_line x, y;
-  sl_f32s z, chi2;
+  sl_f32s z, chi2, noise_x, noise_y; /* noise: variance of the slopes from scattering between hits, over m.scattering */
 };
 
 /* Material between two hits or from a hit to the beam line: README.md of selections, "Fit". */
 struct velo_material {
-  sl_f32s scattering;
   float lever, lever_covariance;
 };
 
@@ -63,26 +62,30 @@ SL_LANES_FUNCTION struct velo_line velo_line_begin(sl_f32s first, sl_f32s last, 
   return line;
 }
 
-/* Extrapolates by dz and updates with a hit. Returns the increment of chi2. */
+/* (1 + t^2)^(5/2) (q/p)^2 */
+SL_LANES_FUNCTION sl_f32s velo_noise(sl_f32s t, sl_f32s qop) {
+  const sl_f32s n2 = 1.0f + t * t;
+  return n2 * (n2 * sl_f32s_sqrt(n2)) * (qop * qop);
+}
+
+/* Extrapolates by dz, with `noise` of the slope, and updates with a hit. Returns the increment of chi2. */
 SL_LANES_FUNCTION sl_f32s velo_step(struct velo_line *line, struct velo_material m, sl_f32s dz, sl_f32s hit,
-                                    float hit_variance, sl_f32s qop2) {
-  const sl_f32s dz2 = dz * dz, n2 = 1.0f + line->t * line->t, n = sl_f32s_sqrt(n2);
-  const sl_f32s noise = n2 * (n2 * n) * qop2 * m.scattering;
+                                    float hit_variance, sl_f32s noise) {
   const float lever2 = m.lever * m.lever, apart = lever2 - m.lever_covariance * m.lever_covariance;
-  const sl_f32s noise_uu = noise * dz2 * lever2, noise_ut = noise * dz * m.lever_covariance;
-  const sl_f32s u = line->u + line->t * dz, residual = hit - u;
-  const sl_f32s moved_uu = line->c_uu + 2.0f * dz * line->c_ut + dz2 * line->c_tt;
-  const sl_f32s moved_ut = line->c_ut + dz * line->c_tt;
+  const sl_f32s noise_uu = noise * dz * dz * lever2, noise_ut = noise * dz * m.lever_covariance;
+  const sl_f32s residual = hit - fused(line->t, dz, line->u);
+  const sl_f32s moved_ut = fused(line->c_tt, dz, line->c_ut);
+  const sl_f32s moved_uu = fused(line->c_ut + moved_ut, dz, line->c_uu);
   const sl_f32s determinant = (line->c_uu * line->c_tt - line->c_ut * line->c_ut) + moved_uu * noise +
-                              line->c_tt * noise_uu - 2.0f * moved_ut * noise_ut + noise * noise * dz2 * apart;
+                              line->c_tt * noise_uu - 2.0f * moved_ut * noise_ut + noise * noise * (dz * dz) * apart;
   const sl_f32s c_uu = moved_uu + noise_uu, c_ut = moved_ut + noise_ut, c_tt = line->c_tt + noise;
-  const sl_f32s variance = hit_variance + c_uu, gain_u = c_uu / variance, gain_t = c_ut / variance;
-  line->u = u + gain_u * residual;
-  line->t = line->t + gain_t * residual;
+  const sl_f32s r = 1.0f / (hit_variance + c_uu), gain_u = c_uu * r, gain_t = c_ut * r;
+  line->u = hit - (hit_variance * r) * residual;
+  line->t = fused(gain_t, residual, line->t);
   line->c_uu = hit_variance * gain_u;
   line->c_ut = hit_variance * gain_t;
-  line->c_tt = (hit_variance * c_tt + determinant) / variance;
-  return residual * residual / variance;
+  line->c_tt = (hit_variance * c_tt + determinant) * r;
+  return residual * residual * r;
 }
 
 /* Extrapolates by dz, with noise of the slope. */
@@ -135,37 +138,80 @@ SL_LANES_FUNCTION void move_covariance(sl_f32s jacobian[KALMAN_OUTPUTS][5], sl_f
   }
 }
 
-/* Adds the scattering of a leg; `noise`: sums of k, k l and k l^2; slopes and q/p at its begin. */
-SL_LANES_FUNCTION void add_scattering(const float noise[3], sl_f32s tx, sl_f32s ty, sl_f32s qop, sl_f32s c[TRIANGLE]) {
+/* The same if x and y change by dz tx and dz ty, and all four by q/p, but by nothing else. */
+SL_LANES_FUNCTION void move_covariance_straight(float dz, sl_f32s by_qop[KALMAN_OUTPUTS], sl_f32s c[TRIANGLE]) {
+  const sl_f32s length = sl_f32s_of(dz);
+  sl_f32s product[KALMAN_OUTPUTS][STATE_NUMBERS];
+  STEPS_UNROLL
+  for (int i = 0; i < KALMAN_OUTPUTS; i++) {
+    STEPS_UNROLL
+    for (int j = 0; j < STATE_NUMBERS; j++) {
+      product[i][j] = fused(by_qop[i], c[at(STATE_QOP, j)], c[at(i, j)]);
+      if (i < KALMAN_TX) product[i][j] = fused(length, c[at(i + KALMAN_TX, j)], product[i][j]);
+    }
+  }
+  STEPS_UNROLL
+  for (int i = 0; i < KALMAN_OUTPUTS; i++) {
+    STEPS_UNROLL
+    for (int j = 0; j <= i; j++) {
+      sl_f32s sum = fused(product[i][STATE_QOP], by_qop[j], product[i][j]);
+      if (j < KALMAN_TX) sum = fused(product[i][j + KALMAN_TX], length, sum);
+      c[at(i, j)] = sum;
+    }
+    c[at(STATE_QOP, i)] = product[i][STATE_QOP];
+  }
+}
+
+/* Adds the scattering of a leg; `noise`: sums of k, k l and k l^2; slopes and q/p at its begin. If `at_end`, all
+ * scatterers are at the end of the leg, l = 0. */
+SL_LANES_FUNCTION void add_scattering(const float noise[3], int at_end, sl_f32s tx, sl_f32s ty, sl_f32s qop,
+                                      sl_f32s c[TRIANGLE]) {
   const sl_f32s tx2 = tx * tx, ty2 = ty * ty, n2 = 1.0f + tx2 + ty2, kick = 13.6f * qop;
   const sl_f32s w = kick * kick * (n2 * sl_f32s_sqrt(n2));
   const sl_f32s xx = w * (1.0f + tx2), yy = w * (1.0f + ty2), xy = w * (tx * ty);
   c[at(STATE_TX, STATE_TX)] = fused(xx, sl_f32s_of(noise[0]), c[at(STATE_TX, STATE_TX)]);
+  c[at(STATE_TY, STATE_TY)] = fused(yy, sl_f32s_of(noise[0]), c[at(STATE_TY, STATE_TY)]);
+  c[at(STATE_TX, STATE_TY)] = fused(xy, sl_f32s_of(noise[0]), c[at(STATE_TX, STATE_TY)]);
+  if (at_end) return;
   c[at(STATE_TX, STATE_X)] = fused(xx, sl_f32s_of(noise[1]), c[at(STATE_TX, STATE_X)]);
   c[at(STATE_X, STATE_X)] = fused(xx, sl_f32s_of(noise[2]), c[at(STATE_X, STATE_X)]);
-  c[at(STATE_TY, STATE_TY)] = fused(yy, sl_f32s_of(noise[0]), c[at(STATE_TY, STATE_TY)]);
   c[at(STATE_TY, STATE_Y)] = fused(yy, sl_f32s_of(noise[1]), c[at(STATE_TY, STATE_Y)]);
   c[at(STATE_Y, STATE_Y)] = fused(yy, sl_f32s_of(noise[2]), c[at(STATE_Y, STATE_Y)]);
-  c[at(STATE_TX, STATE_TY)] = fused(xy, sl_f32s_of(noise[0]), c[at(STATE_TX, STATE_TY)]);
   c[at(STATE_X, STATE_TY)] = fused(xy, sl_f32s_of(noise[1]), c[at(STATE_X, STATE_TY)]);
   c[at(STATE_Y, STATE_TX)] = fused(xy, sl_f32s_of(noise[1]), c[at(STATE_Y, STATE_TX)]);
   c[at(STATE_X, STATE_Y)] = fused(xy, sl_f32s_of(noise[2]), c[at(STATE_X, STATE_Y)]);
 }
 
 /* Takes the state to the end of a leg of this kind. The track loses `energy_loss` between its origin and the middle of
- * the leg. */
+ * the leg. On short legs and gaps the bend is small, and derivatives of it by others than q/p are below the errors. */
 SL_LANES_FUNCTION void move_state(int kind, const struct kalman_leg_scales *leg, const float *coefficients,
                                   float polarity, const float noise[3], sl_f32s energy_loss, struct fit_state *s) {
+  const int is_straight = kind == KALMAN_SHORT || kind == KALMAN_GAP;
   const sl_f32s qop = s->v[STATE_QOP], loss = energy_loss * sl_f32s_abs(qop);
-  const sl_f32s by_qop = 1.0f + 2.0f * loss;
+  const sl_f32s by_qop = 1.0f + 2.0f * loss, dz = sl_f32s_of(leg->dz);
   const sl_f32s begin[STATE_NUMBERS] = {s->v[STATE_X], s->v[STATE_Y], s->v[STATE_TX], s->v[STATE_TY],
                                         qop * (1.0f + loss)};
-  sl_f32s jacobian[KALMAN_OUTPUTS][5];
-  kalman_transport(kind, leg, coefficients, polarity, begin, s->v, jacobian);
+  struct kalman_change change;
+  kalman_transport(kind, leg, coefficients, polarity, begin, &change);
+  s->v[STATE_X] = begin[STATE_X] + fused(begin[STATE_TX], dz, change.value[KALMAN_X]);
+  s->v[STATE_Y] = begin[STATE_Y] + fused(begin[STATE_TY], dz, change.value[KALMAN_Y]);
+  s->v[STATE_TX] = begin[STATE_TX] + change.value[KALMAN_TX];
+  s->v[STATE_TY] = begin[STATE_TY] + change.value[KALMAN_TY];
   STEPS_UNROLL
-  for (int i = 0; i < KALMAN_OUTPUTS; i++) jacobian[i][STATE_QOP] = jacobian[i][STATE_QOP] * by_qop;
-  move_covariance(jacobian, s->c);
-  add_scattering(noise, begin[STATE_TX], begin[STATE_TY], qop, s->c);
+  for (int i = 0; i < KALMAN_OUTPUTS; i++) change.by[i][STATE_QOP] = change.by[i][STATE_QOP] * by_qop;
+  if (is_straight) {
+    sl_f32s by[KALMAN_OUTPUTS] = {change.by[0][STATE_QOP], change.by[1][STATE_QOP], change.by[2][STATE_QOP],
+                                  change.by[3][STATE_QOP]};
+    move_covariance_straight(leg->dz, by, s->c);
+  } else {
+    STEPS_UNROLL
+    for (int i = 0; i < KALMAN_OUTPUTS; i++) {
+      change.by[i][i] = change.by[i][i] + 1.0f;
+      if (i < KALMAN_TX) change.by[i][i + KALMAN_TX] = change.by[i][i + KALMAN_TX] + dz;
+    }
+    move_covariance(change.by, s->c);
+  }
+  add_scattering(noise, is_straight, begin[STATE_TX], begin[STATE_TY], qop, s->c);
 }
 
 /* Measured x + tx dz - s (y + ty dz), in lanes with is_hit. The fibre or strip has x at y = 0, z = z + dzdy y, slope s
@@ -176,57 +222,39 @@ struct fit_hit {
 };
 
 /* Updates the state at the plane with a hit near it: a shear makes the measured coordinate u the first number of the
- * state. Returns the increment of chi2, 0 without a hit. */
+ * covariance. (Without s dz ty: its error is below a micrometre.) Lanes without a hit keep all bits: their shear, gain
+ * and residual are 0. Returns the increment of chi2, 0 without a hit. */
 SL_LANES_FUNCTION sl_f32s update(const struct fit_hit *hit, float plane_z, struct fit_state *s) {
-  const sl_f32s dz = hit->z + hit->dzdy * s->v[STATE_Y] - plane_z;
-  const sl_f32s shear[4] = {sl_f32s_of(1.0f), -hit->dxdy, dz, -hit->dxdy * dz};
-  sl_f32s cu[STATE_NUMBERS]; /* covariance of u */
+  const sl_f32s zero = sl_f32s_of(0.0f), y = s->v[STATE_Y];
+  const sl_f32s by_y = -hit->dxdy; /* 0 without a hit */
+  const sl_f32s dz = sl_f32s_select(hit->is_hit, fused(hit->dzdy, y, hit->z - plane_z), zero);
+  sl_f32s *const c = s->c, cu[STATE_NUMBERS], gain[STATE_NUMBERS], c_uu, away; /* cu: covariance with u */
   STEPS_UNROLL
-  for (int j = 0; j < STATE_NUMBERS; j++) {
-    cu[j] = s->c[at(0, j)];
-    STEPS_UNROLL
-    for (int k = 1; k < 4; k++) cu[j] = fused(shear[k], s->c[at(k, j)], cu[j]);
-  }
-  sl_f32s c_uu = cu[0], u = s->v[STATE_X];
+  for (int j = 0; j < STATE_NUMBERS; j++)
+    cu[j] = fused(dz, c[at(STATE_TX, j)], fused(by_y, c[at(STATE_Y, j)], c[at(STATE_X, j)]));
+  c_uu = fused(dz, cu[STATE_TX], fused(by_y, cu[STATE_Y], cu[STATE_X]));
+  away = fused(by_y, fused(dz, s->v[STATE_TY], y), dz * s->v[STATE_TX]);
+  const sl_f32s residual = sl_f32s_select(hit->is_hit, (hit->x - s->v[STATE_X]) - away, zero);
+  const sl_f32s r = sl_f32s_select(hit->is_hit, 1.0f / (c_uu + hit->variance), zero);
+  const sl_f32s shrink = sl_f32s_select(hit->is_hit, hit->variance * r, sl_f32s_of(1.0f));
   STEPS_UNROLL
-  for (int k = 1; k < 4; k++) {
-    c_uu = fused(shear[k], cu[k], c_uu);
-    u = fused(shear[k], s->v[k], u);
-  }
-  const sl_f32s variance = c_uu + hit->variance, residual = hit->x - u, r = 1.0f / variance;
-  struct fit_state n;
-  sl_f32s new_cu[STATE_NUMBERS];
+  for (int j = 0; j < STATE_NUMBERS; j++) gain[j] = cu[j] * r;
+  s->v[STATE_X] = fused(gain[STATE_X], residual, s->v[STATE_X]);
   STEPS_UNROLL
   for (int j = 1; j < STATE_NUMBERS; j++) {
-    const sl_f32s gain = cu[j] * r;
-    n.v[j] = fused(gain, residual, s->v[j]);
-    new_cu[j] = hit->variance * gain;
+    const sl_f32s away_by = -gain[j];
+    s->v[j] = fused(gain[j], residual, s->v[j]);
     STEPS_UNROLL
-    for (int k = 1; k <= j; k++) n.c[at(j, k)] = s->c[at(j, k)] - gain * cu[k];
-  }
-  const sl_f32s gain_u = c_uu * r;
-  sl_f32s x = fused(gain_u, residual, u), c_xu = hit->variance * gain_u;
-  STEPS_UNROLL
-  for (int k = 1; k < 4; k++) {
-    x = x - shear[k] * n.v[k];
-    c_xu = c_xu - shear[k] * new_cu[k];
-  }
-  n.v[STATE_X] = x;
-  STEPS_UNROLL
-  for (int j = 1; j < STATE_NUMBERS; j++) {
-    sl_f32s sum = new_cu[j];
-    STEPS_UNROLL
-    for (int k = 1; k < 4; k++) sum = sum - shear[k] * n.c[at(k, j)];
-    n.c[at(0, j)] = sum;
+    for (int k = 1; k <= j; k++) c[at(j, k)] = fused(away_by, cu[k], c[at(j, k)]);
   }
   STEPS_UNROLL
-  for (int k = 1; k < 4; k++) c_xu = c_xu - shear[k] * n.c[at(0, k)];
-  n.c[0] = c_xu;
+  for (int j = 1; j < STATE_NUMBERS; j++) cu[j] = cu[j] * shrink;
   STEPS_UNROLL
-  for (int j = 0; j < STATE_NUMBERS; j++) s->v[j] = sl_f32s_select(hit->is_hit, n.v[j], s->v[j]);
-  STEPS_UNROLL
-  for (int j = 0; j < TRIANGLE; j++) s->c[j] = sl_f32s_select(hit->is_hit, n.c[j], s->c[j]);
-  return sl_f32s_select(hit->is_hit, residual * residual * r, sl_f32s_of(0.0f));
+  for (int j = 1; j < STATE_NUMBERS; j++)
+    c[at(STATE_X, j)] = cu[j] - by_y * c[at(STATE_Y, j)] - dz * c[at(STATE_TX, j)];
+  const sl_f32s c_xu = c_uu * shrink - by_y * cu[STATE_Y] - dz * cu[STATE_TX];
+  c[at(STATE_X, STATE_X)] = c_xu - by_y * c[at(STATE_Y, STATE_X)] - dz * c[at(STATE_TX, STATE_X)];
+  return residual * residual * r;
 }
 
 #endif

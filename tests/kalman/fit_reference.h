@@ -78,12 +78,13 @@ static double ref_velo(const struct ref_track *t, uint64_t removed, int step, do
     v[1] = (l[k] - f[k]) / (l[2] - f[2]);
     memcpy(k ? cy : cx, start, sizeof start);
   }
+  const double tx = x[1], ty = y[1];
   double z = f[2];
   for (int n = first + step; n != last + step; n += step) {
     const double *h = t->velo[n];
     if (removed >> n & 1) continue;
-    ref_predict(x, cx, h[2] - z, ref_velo_noise(h, x[1], qop), 0.643, 0.526);
-    ref_predict(y, cy, h[2] - z, ref_velo_noise(h, y[1], qop), 0.643, 0.526);
+    ref_predict(x, cx, h[2] - z, ref_velo_noise(h, tx, qop), 0.643, 0.526);
+    ref_predict(y, cy, h[2] - z, ref_velo_noise(h, ty, qop), 0.643, 0.526);
     const double increment = ref_update(x, cx, h[0]) + ref_update(y, cy, h[1]);
     z = h[2];
     if (!fit) continue;
@@ -96,10 +97,14 @@ static double ref_velo(const struct ref_track *t, uint64_t removed, int step, do
 static void ref_leg(const struct ref_constants *k, int leg, double velo_loss, double s[5], double c[5][5]) {
   const double f = s[4], loss = (velo_loss + k->energy_loss[leg]) * fabs(f), *noise = k->noise[leg];
   const double begin[5] = {s[0], s[1], s[2], s[3], f * (1 + loss)};
+  const int kind = kalman_kind(leg), is_straight = kind == KALMAN_SHORT || kind == KALMAN_GAP;
   double j[5][5] = {{0}}, end[4], jacobian[4][5], moved[5][5];
   kalman_transport_plain(leg, &k->legs->legs[leg], k->polarity, begin, end, jacobian);
   for (int i = 0; i < 4; i++)
-    for (int m = 0; m < 5; m++) j[i][m] = jacobian[i][m] * (m == 4 ? 1 + 2 * loss : 1);
+    for (int m = 0; m < 5; m++) {
+      const double straight = i == m ? 1 : i + 2 == m && i < 2 ? k->legs->legs[leg].z_end - k->legs->legs[leg].z_begin : 0;
+      j[i][m] = m == 4 ? jacobian[i][m] * (1 + 2 * loss) : is_straight ? straight : jacobian[i][m];
+    }
   j[4][4] = 1;
   memcpy(s, end, sizeof end);
   memset(moved, 0, sizeof moved);
@@ -121,7 +126,8 @@ static void ref_leg(const struct ref_constants *k, int leg, double velo_loss, do
 
 static double ref_plane(const struct ref_constants *k, const struct ref_track *t, int leg, double s[5],
                         double c[5][5]) {
-  const double dz = t->hit[leg].z + t->hit[leg].dzdy * s[1] - k->legs->legs[leg].z_end, a = t->hit[leg].dxdy;
+  const double plane_z = (double)(float)k->legs->legs[leg].z_end; /* as in kalman_constants */
+  const double dz = t->hit[leg].z + t->hit[leg].dzdy * s[1] - plane_z, a = t->hit[leg].dxdy;
   const double h[5] = {1, -a, dz, -a * dz, 0};
   double ch[5] = {0}, variance = t->hit[leg].variance, residual = t->hit[leg].x;
   for (int i = 0; i < 5; i++) {

@@ -1,4 +1,5 @@
 /* transport_test.c: kalman_transport against double precision, derivatives, and Runge-Kutta. */
+#include "ends.h"
 #include "kalman_gun.h"
 #include "lanes.h"
 #include "support.h"
@@ -12,7 +13,9 @@ enum { TRACKS = 3000, SEED = 11 };
 #define TRANSPORT(kind_)                                                                                        \
   static void transport_##kind_(const struct kalman_leg_scales *leg, const float *coefficients, float polarity, \
                                 const float state[5], float end[4], float jacobian[4][5]) {                     \
-    kalman_transport(KALMAN_##kind_, leg, coefficients, polarity, state, end, jacobian);                        \
+    struct kalman_change change;                                                                                \
+    kalman_transport(KALMAN_##kind_, leg, coefficients, polarity, state, &change);                              \
+    ends_of(leg, state, &change, end, jacobian);                                                                \
   }
 TRANSPORT(FIRST)
 TRANSPORT(SHORT)

@@ -16,9 +16,16 @@
 #include <sluice/math.h>
 
 /* Planes: the end of the VELO (V), four layers of the UT (U0 to U3), twelve layers of the SciFi (T0 to T11). */
-enum { KALMAN_UT_LAYERS = 4, KALMAN_SCIFI_LAYERS = 12, KALMAN_STATION_LAYERS = 4 };
-enum { KALMAN_V = 0, KALMAN_U0 = 1, KALMAN_T0 = KALMAN_U0 + KALMAN_UT_LAYERS };
-enum { KALMAN_PLANES = KALMAN_T0 + KALMAN_SCIFI_LAYERS, KALMAN_LEGS = KALMAN_PLANES - 1 };
+enum {
+  KALMAN_UT_LAYERS = 4,
+  KALMAN_SCIFI_LAYERS = 12,
+  KALMAN_STATION_LAYERS = 4,
+  KALMAN_V = 0,
+  KALMAN_U0 = 1,
+  KALMAN_T0 = KALMAN_U0 + KALMAN_UT_LAYERS,
+  KALMAN_PLANES = KALMAN_T0 + KALMAN_SCIFI_LAYERS,
+  KALMAN_LEGS = KALMAN_PLANES - 1
+};
 
 /* Kinds of legs: V to U0; within the UT or a station of the SciFi; between two stations; U3 to T0. */
 enum { KALMAN_FIRST, KALMAN_SHORT, KALMAN_GAP, KALMAN_LONG, KALMAN_KINDS };

@@ -1,4 +1,4 @@
-/* transport.h: takes the state of a track from one plane to the next by polynomials (README.md): new state and its
+/* transport.h: change of the state of a track from one plane to the next, by polynomials (README.md), and its
  * derivatives. For kernels and host code.
  *
  * kalman_transport is in single precision: only +, -, * and fmaf, in a fixed order, without branches on data. If `kind`
@@ -20,9 +20,9 @@
 #define KALMAN_FMA(a, b, sum) fmaf(a, b, sum)
 #endif
 /* gcc unrolls nested loops of this kind completely, clang only in part, which is slower than not at all. */
-#if defined(__CUDACC__) || defined(__HIPCC__)
+#if defined(__CUDA_ARCH__) || defined(__HIPCC__)
 #define KALMAN_UNROLL_ _Pragma("unroll")
-#elif defined(__GNUC__) && !defined(__clang__)
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define KALMAN_UNROLL_ _Pragma("GCC unroll 8")
 #else
 #define KALMAN_UNROLL_
@@ -202,11 +202,17 @@ KALMAN_INLINE_ void kalman_sum_terms(int kind, int is_y, const float *coefficien
   }
 }
 
-/* Takes `state` (x, y, tx, ty, q/p) to the end of a leg of this kind: sets `end` (x, y, tx, ty) and its derivatives by
- * the five numbers. `polarity` is -1 for down and 1 for up. */
+/* Change of x, y, tx and ty on a leg, besides that by the straight line, and its derivatives by x, y, tx, ty and q/p.
+ */
+struct kalman_change {
+  KALMAN_NUMBER value[KALMAN_OUTPUTS], by[KALMAN_OUTPUTS][5];
+};
+
+/* Change of `state` (x, y, tx, ty, q/p) on a leg of this kind, which ends at x + tx dz + value[KALMAN_X], tx +
+ * value[KALMAN_TX], and so for y. `polarity` is -1 for down and 1 for up. Derivatives that the caller does not use cost
+ * nothing. */
 KALMAN_INLINE_ void kalman_transport(int kind, const struct kalman_leg_scales *leg, const float *coefficients,
-                                     float polarity, const KALMAN_NUMBER state[5], KALMAN_NUMBER end[KALMAN_OUTPUTS],
-                                     KALMAN_NUMBER jacobian[KALMAN_OUTPUTS][5]) {
+                                     float polarity, const KALMAN_NUMBER state[5], struct kalman_change *change) {
   const float phi_p = -polarity * (float)KALMAN_PHI_P;
   const KALMAN_NUMBER phi = state[4] * phi_p;
   const KALMAN_NUMBER u = (state[2] - state[0] * leg->pivot) * leg->u - phi * leg->bend;
@@ -219,15 +225,12 @@ KALMAN_INLINE_ void kalman_transport(int kind, const struct kalman_leg_scales *l
   for (int o = 0; o < KALMAN_OUTPUTS; o++) {
     const struct kalman_sum *sum = &sums[o % 2 * 2 + o / 2];
     const KALMAN_NUMBER by_u = sum->by_u * leg->u, by_v = sum->by_v * leg->v;
-    end[o] = o < KALMAN_TX ? state[o] + KALMAN_FMA(state[o + 2], KALMAN_NUMBER_OF(leg->dz), sum->value)
-                           : state[o] + sum->value;
-    jacobian[o][0] = sum->by_x * leg->x - by_u * leg->pivot;
-    jacobian[o][1] = sum->by_y * leg->y - by_v * leg->pivot;
-    jacobian[o][2] = by_u;
-    jacobian[o][3] = by_v;
-    jacobian[o][4] = (sum->by_phi - sum->by_u * leg->bend) * phi_p;
-    jacobian[o][o] = jacobian[o][o] + 1.0f;
-    if (o < KALMAN_TX) jacobian[o][o + 2] = jacobian[o][o + 2] + leg->dz;
+    change->value[o] = sum->value;
+    change->by[o][0] = sum->by_x * leg->x - by_u * leg->pivot;
+    change->by[o][1] = sum->by_y * leg->y - by_v * leg->pivot;
+    change->by[o][2] = by_u;
+    change->by[o][3] = by_v;
+    change->by[o][4] = (sum->by_phi - sum->by_u * leg->bend) * phi_p;
   }
 }
 
