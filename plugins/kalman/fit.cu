@@ -62,34 +62,96 @@ static const float least_slope2 = 1e-6f; /* a track with a smaller tx^2 + ty^2 i
 
 /* --------------------------------------------------------------------------------------------------- input */
 
+/* Of several hits of a layer, the first one is used; of the hits of a track, the first 15 in the UT and in the SciFi. */
 static SL_DEVICE void take_ut_hits(const struct fit_args *a, uint32_t event, uint32_t track, struct fit_tracks *t,
                                    uint32_t lane) {
-  if (!a->ut_tracks.offsets || !a->ut_geometry.pitch || !a->ut_groups.layer_slope ||
-      a->tracks.ut_track[track] == FORWARD_NO_TRACK)
-    return;
+  t->ut_begin[lane] = 0;
+  if (!a->ut_tracks.offsets || a->tracks.ut_track[track] == FORWARD_NO_TRACK) return;
   const uint32_t ut_track = a->ut_tracks.offsets[event] + a->tracks.ut_track[track];
-  for (uint32_t h = a->ut_tracks.hit_offsets[ut_track]; h < a->ut_tracks.hit_offsets[ut_track + 1]; h++) {
-    const uint32_t layer = a->ut_tracks.hit_id[h] >> UT_LAYER_BIT & 3;
-    const float pitch = a->ut_geometry.pitch[a->ut_tracks.hit_sector[h]];
-    if (t->variance[layer][lane] != 0.0f) continue; /* the first hit of a layer */
-    take_hit(t, lane, layer, a->ut_tracks.hit_x[h], a->ut_tracks.hit_z[h], a->ut_groups.layer_slope[layer], 0.0f,
-             pitch * pitch / 12.0f * a->kalman.ut_variance[0]);
-    t->hits[UT][lane]++;
+  const uint32_t begin = a->ut_tracks.hit_offsets[ut_track], end = a->ut_tracks.hit_offsets[ut_track + 1];
+  t->ut_begin[lane] = begin;
+  for (uint32_t h = begin; h < end; h++)
+    take_layer_hit(t, lane, a->ut_tracks.hit_id[h] >> UT_LAYER_BIT & 3, h - begin);
+}
+
+static SL_DEVICE void take_scifi_hits(const struct fit_args *a, uint32_t track, struct fit_tracks *t, uint32_t lane) {
+  const uint32_t begin = a->tracks.hit_offsets[track], end = a->tracks.hit_offsets[track + 1];
+  t->scifi_begin[lane] = begin;
+  for (uint32_t h = begin; h < end; h++) {
+    const uint32_t channel = a->tracks.hit_id[h] & ((1u << SCIFI_CHANNEL_BITS) - 1);
+    const uint32_t layer = (channel >> SCIFI_LAYER_BIT) - SCIFI_STATION_LAYERS; /* stations count from 1 */
+    if (layer < SCIFI_LAYERS) take_layer_hit(t, lane, UT_LAYERS + layer, h - begin);
   }
 }
 
-static SL_DEVICE void take_scifi_hits(const struct fit_args *a, uint32_t event, uint32_t track, struct fit_tracks *t,
-                                      uint32_t lane) {
-  for (uint32_t h = a->tracks.hit_offsets[track]; h < a->tracks.hit_offsets[track + 1]; h++) {
-    const uint32_t channel = a->tracks.hit_id[h] & ((1u << SCIFI_CHANNEL_BITS) - 1);
-    const uint32_t layer = (channel >> SCIFI_LAYER_BIT) - SCIFI_STATION_LAYERS; /* stations count from 1 */
-    const uint32_t mat = (channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT;
-    const uint32_t hit = a->scifi_hits.offsets[event] + a->tracks.hit[h], size = a->scifi_hits.pseudo_size[hit];
-    if (layer >= SCIFI_LAYERS || t->variance[UT_LAYERS + layer][lane] != 0.0f) continue;
-    take_hit(t, lane, UT_LAYERS + layer, a->scifi_hits.x[hit], a->scifi_hits.z[hit], a->scifi_geometry.dxdy[mat],
-             a->scifi_geometry.dzdy[mat], a->kalman.scifi_variance[size < KALMAN_SIZES ? size : 0]);
-    t->hits[SCIFI][lane]++;
+/* Where the hits of a layer are: indices of the hits, of SciFi hits also of their mats; NO_PLACE if there is none. A
+ * GPU waits for them one layer before it needs the hits. */
+enum { NO_PLACE = -1 };
+struct hit_places {
+  int32_t hit[SL_LANES], mat[SL_LANES];
+};
+
+static SL_DEVICE struct hit_places find_hits(const struct fit_args *a, const struct fit_tracks *t, uint32_t layer) {
+  struct hit_places p;
+  SL_FOR_LANES (j) {
+    const uint32_t n = layer < LAYERS ? layer_hit(t, j, layer) : NO_LAYER_HIT;
+    p.hit[j] = NO_PLACE;
+    p.mat[j] = 0;
+    if (n == NO_LAYER_HIT) continue;
+    if (layer < UT_LAYERS) {
+      p.hit[j] = (int32_t)(t->ut_begin[j] + n);
+    } else {
+      const uint32_t h = t->scifi_begin[j] + n, channel = a->tracks.hit_id[h] & ((1u << SCIFI_CHANNEL_BITS) - 1);
+      p.hit[j] = (int32_t)(t->scifi_offset[j] + a->tracks.hit[h]);
+      p.mat[j] = (int32_t)((channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT);
+    }
   }
+  return p;
+}
+
+/* A hit of a lane. variance 0: no hit. */
+struct hit_numbers {
+  float x[SL_LANES], z[SL_LANES], dxdy[SL_LANES], dzdy[SL_LANES], variance[SL_LANES];
+};
+
+static SL_DEVICE void load_ut_hit(const struct fit_args *a, uint32_t layer, int32_t h, uint32_t lane,
+                                  struct hit_numbers *hit) {
+  const float pitch = a->ut_geometry.pitch[a->ut_tracks.hit_sector[h]];
+  hit->x[lane] = a->ut_tracks.hit_x[h];
+  hit->z[lane] = a->ut_tracks.hit_z[h];
+  hit->dxdy[lane] = a->ut_groups.layer_slope[layer];
+  hit->dzdy[lane] = 0.0f;
+  hit->variance[lane] = pitch * pitch / 12.0f * a->kalman.ut_variance[0];
+}
+
+static SL_DEVICE void load_scifi_hit(const struct fit_args *a, int32_t h, int32_t mat, uint32_t lane,
+                                     struct hit_numbers *hit) {
+  const uint32_t size = a->scifi_hits.pseudo_size[h];
+  hit->x[lane] = a->scifi_hits.x[h];
+  hit->z[lane] = a->scifi_hits.z[h];
+  hit->dxdy[lane] = a->scifi_geometry.dxdy[mat];
+  hit->dzdy[lane] = a->scifi_geometry.dzdy[mat];
+  hit->variance[lane] = a->kalman.scifi_variance[size < KALMAN_SIZES ? size : 0];
+}
+
+static SL_DEVICE struct fit_hit load_hits(const struct fit_args *a, const struct hit_places *places, uint32_t layer) {
+  struct hit_numbers numbers;
+  struct fit_hit hit;
+  SL_FOR_LANES (j) {
+    numbers.x[j] = numbers.z[j] = numbers.dxdy[j] = numbers.dzdy[j] = numbers.variance[j] = 0.0f;
+    if (places->hit[j] == NO_PLACE) continue;
+    if (layer < UT_LAYERS)
+      load_ut_hit(a, layer, places->hit[j], j, &numbers);
+    else
+      load_scifi_hit(a, places->hit[j], places->mat[j], j, &numbers);
+  }
+  hit.x = sl_f32s_in(numbers.x);
+  hit.z = sl_f32s_in(numbers.z);
+  hit.dxdy = sl_f32s_in(numbers.dxdy);
+  hit.dzdy = sl_f32s_in(numbers.dzdy);
+  hit.variance = sl_f32s_in(numbers.variance);
+  hit.is_hit = SL_MASK(hit.variance > 0.0f);
+  return hit;
 }
 
 /* Whether a track has enough VELO hits for a fit. */
@@ -113,14 +175,15 @@ static SL_DEVICE void take_track(const struct fit_args *a, uint32_t event, uint3
   t->velo_loss[lane] = a->velo_energy_loss * (float)t->velo_count[lane];
   t->hits[VELO][lane] = t->velo_count[lane];
   t->hits[UT][lane] = t->hits[SCIFI][lane] = 0;
-  for (uint32_t layer = 0; layer < LAYERS; layer++) take_hit(t, lane, layer, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f);
+  t->by_layer[lane] = UINT64_MAX;
+  t->scifi_offset[lane] = a->scifi_hits.offsets[event];
   take_ut_hits(a, event, track, t, lane);
-  take_scifi_hits(a, event, track, t, lane);
+  take_scifi_hits(a, track, t, lane);
   for (uint32_t k = 0; k < REMOVED_MAX; k++) {
     const int32_t hit = t->removed[k][lane];
     if (hit == NO_HIT) continue;
     t->hits[detector_of(hit)][lane]--;
-    if (hit >= KALMAN_UT_BIT) take_hit(t, lane, (uint32_t)hit - KALMAN_UT_BIT, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f);
+    if (hit >= KALMAN_UT_BIT) t->by_layer[lane] |= (uint64_t)NO_LAYER_HIT << LAYER_BITS * (hit - KALMAN_UT_BIT);
   }
 }
 
@@ -271,20 +334,16 @@ static SL_DEVICE void pass_layers(const struct fit_args *a, const struct fit_tra
                                  SL_MASK(sl_i32s_in(t->hits[SCIFI]) > (int32_t)a->min_scifi_hits)};
   const sl_f32s velo_loss = sl_f32s_in(t->velo_loss);
   p->chi2[UT] = p->chi2[SCIFI] = sl_f32s_of(0.0f);
+  struct hit_places places = find_hits(a, t, 0);
   SL_ROLLED
   for (int leg = 0; leg < KALMAN_LEGS; leg++) {
     const int32_t n = KALMAN_UT_BIT + leg;
     const int kind = kalman_kind(leg), is_scifi = leg >= UT_LAYERS;
-    struct fit_hit hit;
+    const struct fit_hit hit = load_hits(a, &places, (uint32_t)leg);
+    places = find_hits(a, t, (uint32_t)leg + 1);
     pass_leg(a, leg, coefficients, velo_loss, &p->s);
     coefficients += 2 * (kalman_term_count(kind, 0) + kalman_term_count(kind, 1));
-    hit.variance = sl_f32s_in(t->variance[leg]);
-    hit.is_hit = SL_MASK(hit.variance > 0.0f);
     if (!sl_lanes_any(hit.is_hit)) continue;
-    hit.x = sl_f32s_in(t->x[leg]);
-    hit.z = sl_f32s_in(t->z[leg]);
-    hit.dxdy = sl_f32s_in(t->dxdy[leg]);
-    hit.dzdy = sl_f32s_in(t->dzdy[leg]);
     const sl_f32s increment = update(&hit, a->kalman.plane_z[leg + 1], &p->s);
     if (is_scifi)
       p->chi2[SCIFI] = p->chi2[SCIFI] + increment;
@@ -403,6 +462,7 @@ static SL_DEVICE void fit_listed(const struct fit_args *a, uint32_t round, uint3
   struct fit_tracks t;
   struct fit_pass pass;
   struct fit_numbers numbers;
+  memset(&t, 0, sizeof t);
   SL_FOR_LANES (j) { /* spare lanes repeat the last track */
     const uint32_t n = chunk->list[k + (j < count ? j : count - 1)];
     for (uint32_t r = 0; r < REMOVED_MAX; r++) t.removed[r][j] = r < round ? chunk->removed[r][n] : NO_HIT;

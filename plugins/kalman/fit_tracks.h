@@ -14,12 +14,13 @@ enum { VELO, UT, SCIFI, DETECTORS };
 struct fit_tracks {
   uint32_t track[SL_LANES];
   float qop[SL_LANES], velo_loss[SL_LANES];
-  int32_t velo_end[SL_LANES], velo_count[SL_LANES];                       /* hit n by ascending z: velo_end - 1 - n */
-  int32_t removed[REMOVED_MAX][SL_LANES];                                 /* hits that are not used */
-  int32_t hits[DETECTORS][SL_LANES];                                      /* numbers of hits that are used */
-  float x[LAYERS][SL_LANES], z[LAYERS][SL_LANES], dxdy[LAYERS][SL_LANES]; /* downstream of the VELO */
-  float dzdy[LAYERS][SL_LANES], variance[LAYERS][SL_LANES];               /* variance 0: no hit */
+  int32_t velo_end[SL_LANES], velo_count[SL_LANES]; /* hit n by ascending z: velo_end - 1 - n */
+  int32_t removed[REMOVED_MAX][SL_LANES];           /* hits that are not used */
+  int32_t hits[DETECTORS][SL_LANES];                /* numbers of hits that are used */
+  uint32_t ut_begin[SL_LANES], scifi_begin[SL_LANES], scifi_offset[SL_LANES]; /* scifi_offset: of the event's hits */
+  uint64_t by_layer[SL_LANES]; /* four bits per layer of UT and SciFi: number of its hit after ut_begin or scifi_begin */
 };
+enum { LAYER_BITS = 4, NO_LAYER_HIT = 15 };
 
 /* A fit of these tracks. */
 struct fit_pass {
@@ -35,13 +36,15 @@ struct fit_numbers {
   int32_t worst_hit[SL_LANES];
 };
 
-static SL_DEVICE void take_hit(struct fit_tracks *t, uint32_t lane, uint32_t layer, float x, float z, float dxdy,
-                               float dzdy, float variance) {
-  t->x[layer][lane] = x;
-  t->z[layer][lane] = z;
-  t->dxdy[layer][lane] = dxdy;
-  t->dzdy[layer][lane] = dzdy;
-  t->variance[layer][lane] = variance;
+static SL_DEVICE uint32_t layer_hit(const struct fit_tracks *t, uint32_t lane, uint32_t layer) {
+  return (uint32_t)(t->by_layer[lane] >> LAYER_BITS * layer) & NO_LAYER_HIT;
+}
+
+/* Takes hit number n as the hit of a layer, unless there is one. */
+static SL_DEVICE void take_layer_hit(struct fit_tracks *t, uint32_t lane, uint32_t layer, uint32_t n) {
+  if (layer >= LAYERS || n >= NO_LAYER_HIT || layer_hit(t, lane, layer) != NO_LAYER_HIT) return;
+  t->by_layer[lane] ^= (uint64_t)(NO_LAYER_HIT ^ n) << LAYER_BITS * layer;
+  t->hits[layer < KALMAN_UT_LAYERS ? UT : SCIFI][lane]++;
 }
 
 static SL_DEVICE uint32_t detector_of(int32_t hit) {

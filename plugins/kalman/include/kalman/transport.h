@@ -144,61 +144,90 @@ KALMAN_INLINE_ const float *kalman_sum_xy(int first_a, int first_b, int most, co
   return next;
 }
 
-/* Sums of two outputs: x and tx, or y and ty. `coefficients` has a pair for each term. */
-KALMAN_INLINE_ void kalman_sum_terms(int kind, int is_y, const float *coefficients,
-                                     const KALMAN_NUMBER at[KALMAN_VARIABLES], struct kalman_sum sums[2]) {
-  const KALMAN_NUMBER x = at[0], y = at[1], u = at[2], v = at[3], phi = at[4];
-  const float *next = coefficients + 2 * kalman_term_count(kind, is_y);
-  const int e_max = kalman_e_max(kind);
-  sums[0] = sums[1] = kalman_zero();
+/* The variables X, Y, u, v and phi, and what to sum: the terms of x and tx, or of y and ty, of a kind of leg. */
+struct kalman_terms {
+  int kind, is_y;
+  KALMAN_NUMBER x, y, u, v, phi;
+};
+
+/* The loops over c, d and e are recursions in the source: every level is a call with numbers that the compiler knows,
+ * which nvcc and clang unroll completely, unlike nested loops whose bounds depend on each other.
+ *
+ * Adds the terms with these e, c and d to `by_c`, step k of the scheme in v; `next` is the end of their coefficients. */
+KALMAN_INLINE_ const float *kalman_sum_d(const struct kalman_terms *t, int e, int c, int d, int k, const float *next,
+                                         struct kalman_sum by_c[2]) {
+  struct kalman_sum part[2];
+  next = kalman_sum_xy(kalman_first_a(t->is_y, e, c), kalman_first_b(t->is_y, d), kalman_ab_of(t->kind, e, c, d), next,
+                       t->x, t->y, part);
   KALMAN_UNROLL_
-  for (int i = 0; i < e_max; i++) {
-    const int e = e_max - i, most = kalman_cd_of(kind, e);
-    struct kalman_sum by_e[2] = {kalman_zero(), kalman_zero()};
-    KALMAN_UNROLL_
-    for (int j = 0; j <= most; j++) {
-      const int c = most - j;
-      struct kalman_sum by_c[2] = {kalman_zero(), kalman_zero()}, part[2];
-      KALMAN_UNROLL_
-      for (int k = 0; k <= j; k++) {
-        const int d = j - k;
-        next = kalman_sum_xy(kalman_first_a(is_y, e, c), kalman_first_b(is_y, d), kalman_ab_of(kind, e, c, d), next, x,
-                             y, part);
-        KALMAN_UNROLL_
-        for (int o = 0; o < 2; o++) {
-          by_c[o].by_v = kalman_step_derivative(k, by_c[o].by_v, v, by_c[o].value);
-          by_c[o].value = kalman_step(k, by_c[o].value, v, part[o].value);
-          by_c[o].by_x = kalman_step(k, by_c[o].by_x, v, part[o].by_x);
-          by_c[o].by_y = kalman_step(k, by_c[o].by_y, v, part[o].by_y);
-        }
-      }
-      KALMAN_UNROLL_
-      for (int o = 0; o < 2; o++) {
-        by_e[o].by_u = kalman_step_derivative(j, by_e[o].by_u, u, by_e[o].value);
-        by_e[o].value = kalman_step(j, by_e[o].value, u, by_c[o].value);
-        by_e[o].by_x = kalman_step(j, by_e[o].by_x, u, by_c[o].by_x);
-        by_e[o].by_y = kalman_step(j, by_e[o].by_y, u, by_c[o].by_y);
-        by_e[o].by_v = kalman_step(j, by_e[o].by_v, u, by_c[o].by_v);
-      }
-    }
-    KALMAN_UNROLL_
-    for (int o = 0; o < 2; o++) {
-      sums[o].by_phi = kalman_step_derivative(i, sums[o].by_phi, phi, sums[o].value);
-      sums[o].value = kalman_step(i, sums[o].value, phi, by_e[o].value);
-      sums[o].by_x = kalman_step(i, sums[o].by_x, phi, by_e[o].by_x);
-      sums[o].by_y = kalman_step(i, sums[o].by_y, phi, by_e[o].by_y);
-      sums[o].by_u = kalman_step(i, sums[o].by_u, phi, by_e[o].by_u);
-      sums[o].by_v = kalman_step(i, sums[o].by_v, phi, by_e[o].by_v);
-    }
+  for (int o = 0; o < 2; o++) {
+    by_c[o].by_v = kalman_step_derivative(k, by_c[o].by_v, t->v, by_c[o].value);
+    by_c[o].value = kalman_step(k, by_c[o].value, t->v, part[o].value);
+    by_c[o].by_x = kalman_step(k, by_c[o].by_x, t->v, part[o].by_x);
+    by_c[o].by_y = kalman_step(k, by_c[o].by_y, t->v, part[o].by_y);
   }
+  return next;
+}
+
+/* Adds the terms with these e and c, and d from d_most down to 0, to `by_e`, step j of the scheme in u. */
+KALMAN_INLINE_ const float *kalman_sum_c(const struct kalman_terms *t, int e, int c, int d_most, int j,
+                                         const float *next, struct kalman_sum by_e[2]) {
+  struct kalman_sum by_c[2] = {kalman_zero(), kalman_zero()};
+  if (d_most >= 2) next = kalman_sum_d(t, e, c, 2, 0, next, by_c);
+  if (d_most >= 1) next = kalman_sum_d(t, e, c, 1, d_most - 1, next, by_c);
+  next = kalman_sum_d(t, e, c, 0, d_most, next, by_c);
+  KALMAN_UNROLL_
+  for (int o = 0; o < 2; o++) {
+    by_e[o].by_u = kalman_step_derivative(j, by_e[o].by_u, t->u, by_e[o].value);
+    by_e[o].value = kalman_step(j, by_e[o].value, t->u, by_c[o].value);
+    by_e[o].by_x = kalman_step(j, by_e[o].by_x, t->u, by_c[o].by_x);
+    by_e[o].by_y = kalman_step(j, by_e[o].by_y, t->u, by_c[o].by_y);
+    by_e[o].by_v = kalman_step(j, by_e[o].by_v, t->u, by_c[o].by_v);
+  }
+  return next;
+}
+
+/* Adds the terms with this e to `sums`, step i of the scheme in phi. */
+KALMAN_INLINE_ const float *kalman_sum_e(const struct kalman_terms *t, int e, int i, const float *next,
+                                         struct kalman_sum sums[2]) {
+  const int most = kalman_cd_of(t->kind, e); /* at most 2 */
+  struct kalman_sum by_e[2] = {kalman_zero(), kalman_zero()};
+  if (most >= 2) next = kalman_sum_c(t, e, 2, most - 2, 0, next, by_e);
+  if (most >= 1) next = kalman_sum_c(t, e, 1, most - 1, most - 1, next, by_e);
+  next = kalman_sum_c(t, e, 0, most, most, next, by_e);
+  KALMAN_UNROLL_
+  for (int o = 0; o < 2; o++) {
+    sums[o].by_phi = kalman_step_derivative(i, sums[o].by_phi, t->phi, sums[o].value);
+    sums[o].value = kalman_step(i, sums[o].value, t->phi, by_e[o].value);
+    sums[o].by_x = kalman_step(i, sums[o].by_x, t->phi, by_e[o].by_x);
+    sums[o].by_y = kalman_step(i, sums[o].by_y, t->phi, by_e[o].by_y);
+    sums[o].by_u = kalman_step(i, sums[o].by_u, t->phi, by_e[o].by_u);
+    sums[o].by_v = kalman_step(i, sums[o].by_v, t->phi, by_e[o].by_v);
+  }
+  return next;
+}
+
+/* Sums of two outputs: x and tx, or y and ty. `coefficients` has a pair for each term. */
+KALMAN_INLINE_ void kalman_sum_terms(const struct kalman_terms *t, const float *coefficients,
+                                     struct kalman_sum sums[2]) {
+  const float *next = coefficients + 2 * kalman_term_count(t->kind, t->is_y);
+  const int e_max = kalman_e_max(t->kind); /* at most 7 */
+  sums[0] = sums[1] = kalman_zero();
+  if (e_max >= 7) next = kalman_sum_e(t, 7, e_max - 7, next, sums);
+  if (e_max >= 6) next = kalman_sum_e(t, 6, e_max - 6, next, sums);
+  if (e_max >= 5) next = kalman_sum_e(t, 5, e_max - 5, next, sums);
+  if (e_max >= 4) next = kalman_sum_e(t, 4, e_max - 4, next, sums);
+  if (e_max >= 3) next = kalman_sum_e(t, 3, e_max - 3, next, sums);
+  if (e_max >= 2) next = kalman_sum_e(t, 2, e_max - 2, next, sums);
+  kalman_sum_e(t, 1, e_max - 1, next, sums);
   KALMAN_UNROLL_
   for (int o = 0; o < 2; o++) { /* e begins with 1 */
-    sums[o].by_phi = KALMAN_FMA(sums[o].by_phi, phi, sums[o].value);
-    sums[o].value = sums[o].value * phi;
-    sums[o].by_x = sums[o].by_x * phi;
-    sums[o].by_y = sums[o].by_y * phi;
-    sums[o].by_u = sums[o].by_u * phi;
-    sums[o].by_v = sums[o].by_v * phi;
+    sums[o].by_phi = KALMAN_FMA(sums[o].by_phi, t->phi, sums[o].value);
+    sums[o].value = sums[o].value * t->phi;
+    sums[o].by_x = sums[o].by_x * t->phi;
+    sums[o].by_y = sums[o].by_y * t->phi;
+    sums[o].by_u = sums[o].by_u * t->phi;
+    sums[o].by_v = sums[o].by_v * t->phi;
   }
 }
 
@@ -217,10 +246,11 @@ KALMAN_INLINE_ void kalman_transport(int kind, const struct kalman_leg_scales *l
   const KALMAN_NUMBER phi = state[4] * phi_p;
   const KALMAN_NUMBER u = (state[2] - state[0] * leg->pivot) * leg->u - phi * leg->bend;
   const KALMAN_NUMBER v = (state[3] - state[1] * leg->pivot) * leg->v;
-  const KALMAN_NUMBER at[KALMAN_VARIABLES] = {state[0] * leg->x, state[1] * leg->y, u, v, phi};
+  struct kalman_terms terms = {kind, 0, state[0] * leg->x, state[1] * leg->y, u, v, phi};
   struct kalman_sum sums[KALMAN_OUTPUTS]; /* x, tx, y, ty */
-  kalman_sum_terms(kind, 0, coefficients, at, sums);
-  kalman_sum_terms(kind, 1, coefficients + 2 * kalman_term_count(kind, 0), at, sums + 2);
+  kalman_sum_terms(&terms, coefficients, sums);
+  terms.is_y = 1;
+  kalman_sum_terms(&terms, coefficients + 2 * kalman_term_count(kind, 0), sums + 2);
   KALMAN_UNROLL_
   for (int o = 0; o < KALMAN_OUTPUTS; o++) {
     const struct kalman_sum *sum = &sums[o % 2 * 2 + o / 2];
