@@ -154,11 +154,6 @@ static SL_DEVICE struct fit_hit load_hits(const struct fit_args *a, const struct
   return hit;
 }
 
-/* Whether a track has enough VELO hits for a fit. */
-static SL_DEVICE uint32_t can_be_fitted(const struct fit_args *a, uint32_t velo_track) {
-  return a->velo_tracks.hit_offsets[velo_track + 1] >= a->velo_tracks.hit_offsets[velo_track] + 2 ? 1u : 0u;
-}
-
 static SL_DEVICE void take_velo_hits(const struct fit_args *a, uint32_t velo_track, struct fit_tracks *t,
                                      uint32_t lane) {
   const uint32_t begin = a->velo_tracks.hit_offsets[velo_track], end = a->velo_tracks.hit_offsets[velo_track + 1];
@@ -420,10 +415,11 @@ static SL_DEVICE uint32_t is_better(const struct fit_args *a, const struct fit_t
 
 /* Consecutive tracks, fitted by a block: first those of the list, then those that are to be fitted again. Arrays by the
  * number of a track in its chunk. */
-enum { CHUNK = 128 };
+enum { CHUNK = 256 };
+enum { LENGTHS = 32 }; /* numbers of VELO hits, up to this - 1 */
 struct fit_chunk {
-  uint32_t first, count, list[CHUNK], event[CHUNK];
-  uint8_t is_again[CHUNK], removed[REMOVED_MAX][CHUNK];
+  uint32_t first, count, list[CHUNK], event[CHUNK], length_begin[LENGTHS];
+  uint8_t is_again[CHUNK], removed[REMOVED_MAX][CHUNK]; /* is_again: at first, the number of VELO hits */
 };
 
 /* Entries of velo_index. */
@@ -478,28 +474,43 @@ static SL_DEVICE void fit_listed(const struct fit_args *a, uint32_t round, uint3
   }
 }
 
-/* Finds event and VELO track of the tracks of the chunk. Returns the number of tracks on the list. */
+/* Finds event and VELO track of a track of the chunk. Returns its number of VELO hits, at most LENGTHS - 1, or 0 if it is
+ * not to be fitted. */
+static SL_DEVICE uint32_t find_track(const struct fit_args *a, uint32_t events, uint32_t i, struct fit_chunk *chunk) {
+  const uint32_t track = chunk->first + i, event = last_at_most(a->tracks.offsets, events, track);
+  const uint32_t *numbers = a->events.numbers;
+  chunk->event[i] = event;
+  a->velo_index[track] = NOT_LISTED;
+  if (numbers && numbers[last_at_most(numbers, *a->events.count, event)] != event) return 0;
+  const uint32_t velo_track = a->velo_tracks.offsets[event] + a->tracks.velo_track[track];
+  const uint32_t begin = a->velo_tracks.hit_offsets[velo_track], end = a->velo_tracks.hit_offsets[velo_track + 1];
+  a->velo_index[track] = end >= begin + 2 ? velo_track : CANNOT_BE_FIT;
+  if (end < begin + 2) write_nothing(a, track);
+  return end < begin + 2 ? 0 : end - begin < LENGTHS ? end - begin : LENGTHS - 1;
+}
+
+/* Lists the tracks of the chunk that are to be fitted, by their number of VELO hits, so that neighbours have as many.
+ * Returns their number. */
 static SL_DEVICE uint32_t list_tracks(const struct fit_args *a, uint32_t events, struct fit_chunk *chunk) {
-  uint32_t length = 0;
-  SL_FOR_BLOCK (i, chunk->count) {
-    uint32_t velo_track = NOT_LISTED;
-    if (i < chunk->count) {
-      const uint32_t track = chunk->first + i, event = last_at_most(a->tracks.offsets, events, track);
-      const uint32_t *numbers = a->events.numbers;
-      chunk->event[i] = event;
-      if (!numbers || numbers[last_at_most(numbers, *a->events.count, event)] == event) {
-        velo_track = a->velo_tracks.offsets[event] + a->tracks.velo_track[track];
-        if (!can_be_fitted(a, velo_track)) {
-          write_nothing(a, track);
-          velo_track = CANNOT_BE_FIT;
-        }
-      }
-      a->velo_index[track] = velo_track;
-    }
-    const uint32_t is_listed = velo_track < CANNOT_BE_FIT, place = sl_block_append(is_listed, &length);
-    if (is_listed) chunk->list[place] = i;
+  uint32_t count = 0;
+  for (uint32_t n = threadIdx.x; n < LENGTHS; n += blockDim.x) chunk->length_begin[n] = 0;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < chunk->count; i += blockDim.x) {
+    const uint32_t length = find_track(a, events, i, chunk);
+    chunk->is_again[i] = (uint8_t)length;
+    if (length > 0) atomicAdd(&chunk->length_begin[length], 1u);
   }
-  return length;
+  __syncthreads();
+  SL_FOR_BLOCK (n, LENGTHS) {
+    uint32_t sum = 0;
+    const uint32_t tracks = n < LENGTHS ? chunk->length_begin[n] : 0, begin = count + sl_block_exclusive_scan(tracks, &sum);
+    if (n < LENGTHS) chunk->length_begin[n] = begin;
+    count += sum;
+  }
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < chunk->count; i += blockDim.x)
+    if (chunk->is_again[i] > 0) chunk->list[atomicAdd(&chunk->length_begin[chunk->is_again[i]], 1u)] = i;
+  return count;
 }
 
 static SL_DEVICE void fit_chunk(const struct fit_args *a, uint32_t events, struct fit_chunk *chunk) {
@@ -651,4 +662,4 @@ static int run(const struct sl_launch *l, const struct fit_args *a) {
   return error ? error : SL_LAUNCH(l, fit_beam_states, SL_PER_ITEM(a->tracks), *a);
 }
 
-SL_ALGORITHM(fit, "Kalman fit of long tracks through VELO, UT and SciFi; gives momenta and states", 64, run);
+SL_ALGORITHM(fit, "Kalman fit of long tracks through VELO, UT and SciFi; gives momenta and states", 128, run);

@@ -25,6 +25,13 @@ SL_LANES_FUNCTION sl_f32s fused(sl_f32s a, sl_f32s b, sl_f32s sum) { return fmaf
 #endif
 #include "kalman/transport.h"
 
+/* For functions of the kind of a leg, which the compiler must know inside them. */
+#if defined(SL_TARGET_CPU)
+#define STEPS_INLINE SL_LANES_FUNCTION
+#else
+#define STEPS_INLINE SL_LANES_FUNCTION __attribute__((always_inline))
+#endif
+
 /* ---------------------------------------------------------------------------------------------- in the VELO */
 
 /* A projection, x or y: position, slope, and their covariance. */
@@ -113,7 +120,7 @@ SL_LANES_FUNCTION int at(int i, int j) { return i >= j ? i * (i + 1) / 2 + j : j
 #endif
 
 /* Takes the covariance through a transport: F C F^T, where the last row of F is (0, 0, 0, 0, 1). */
-SL_LANES_FUNCTION void move_covariance(sl_f32s jacobian[KALMAN_OUTPUTS][5], sl_f32s c[TRIANGLE]) {
+STEPS_INLINE void move_covariance(sl_f32s jacobian[KALMAN_OUTPUTS][5], sl_f32s c[TRIANGLE]) {
   sl_f32s product[KALMAN_OUTPUTS][STATE_NUMBERS];
   STEPS_UNROLL
   for (int i = 0; i < KALMAN_OUTPUTS; i++) {
@@ -139,7 +146,7 @@ SL_LANES_FUNCTION void move_covariance(sl_f32s jacobian[KALMAN_OUTPUTS][5], sl_f
 }
 
 /* The same if x and y change by dz tx and dz ty, and all four by q/p, but by nothing else. */
-SL_LANES_FUNCTION void move_covariance_straight(float dz, sl_f32s by_qop[KALMAN_OUTPUTS], sl_f32s c[TRIANGLE]) {
+STEPS_INLINE void move_covariance_straight(float dz, sl_f32s by_qop[KALMAN_OUTPUTS], sl_f32s c[TRIANGLE]) {
   const sl_f32s length = sl_f32s_of(dz);
   sl_f32s product[KALMAN_OUTPUTS][STATE_NUMBERS];
   STEPS_UNROLL
@@ -164,7 +171,7 @@ SL_LANES_FUNCTION void move_covariance_straight(float dz, sl_f32s by_qop[KALMAN_
 
 /* Adds the scattering of a leg; `noise`: sums of k, k l and k l^2; slopes and q/p at its begin. If `at_end`, all
  * scatterers are at the end of the leg, l = 0. */
-SL_LANES_FUNCTION void add_scattering(const float noise[3], int at_end, sl_f32s tx, sl_f32s ty, sl_f32s qop,
+STEPS_INLINE void add_scattering(const float noise[3], int at_end, sl_f32s tx, sl_f32s ty, sl_f32s qop,
                                       sl_f32s c[TRIANGLE]) {
   const sl_f32s tx2 = tx * tx, ty2 = ty * ty, n2 = 1.0f + tx2 + ty2, kick = 13.6f * qop;
   const sl_f32s w = kick * kick * (n2 * sl_f32s_sqrt(n2));
@@ -184,7 +191,7 @@ SL_LANES_FUNCTION void add_scattering(const float noise[3], int at_end, sl_f32s 
 
 /* Takes the state to the end of a leg of this kind. The track loses `energy_loss` between its origin and the middle of
  * the leg. On short legs and gaps the bend is small, and derivatives of it by others than q/p are below the errors. */
-SL_LANES_FUNCTION void move_state(int kind, const struct kalman_leg_scales *leg, const float *coefficients,
+STEPS_INLINE void move_state(int kind, const struct kalman_leg_scales *leg, const float *coefficients,
                                   float polarity, const float noise[3], sl_f32s energy_loss, struct fit_state *s) {
   const int is_straight = kind == KALMAN_SHORT || kind == KALMAN_GAP;
   const sl_f32s qop = s->v[STATE_QOP], loss = energy_loss * sl_f32s_abs(qop);
