@@ -84,72 +84,79 @@ static SL_DEVICE void take_scifi_hits(const struct fit_args *a, uint32_t track, 
   }
 }
 
-/* Where the hits of a layer are: indices of the hits, of SciFi hits also of their mats; NO_PLACE if there is none. A
- * GPU waits for them one layer before it needs the hits. */
+/* The hits of a layer are loaded in three steps, with a leg of the fit between them, so that a GPU does not wait:
+ * numbers that say where they are (find_hits), their numbers (load_hits), and what is computed from these (hits_of). */
 enum { NO_PLACE = -1 };
 struct hit_places {
-  int32_t hit[SL_LANES], mat[SL_LANES];
+  int32_t hit[SL_LANES]; /* UT: index of the hit; SciFi: the same relative to the event; or NO_PLACE */
+  uint32_t id[SL_LANES]; /* UT: sector; SciFi: hit_id */
 };
+struct hit_numbers {
+  float x[SL_LANES], z[SL_LANES], dxdy[SL_LANES], dzdy[SL_LANES], pitch[SL_LANES]; /* UT: pitch */
+  uint32_t size[SL_LANES];                                                         /* SciFi: pseudo_size, or NO_SIZE */
+};
+enum { NO_SIZE = 255 };
 
 static SL_DEVICE struct hit_places find_hits(const struct fit_args *a, const struct fit_tracks *t, uint32_t layer) {
   struct hit_places p;
   SL_FOR_LANES (j) {
     const uint32_t n = layer < LAYERS ? layer_hit(t, j, layer) : NO_LAYER_HIT;
     p.hit[j] = NO_PLACE;
-    p.mat[j] = 0;
+    p.id[j] = 0;
     if (n == NO_LAYER_HIT) continue;
     if (layer < UT_LAYERS) {
       p.hit[j] = (int32_t)(t->ut_begin[j] + n);
+      p.id[j] = a->ut_tracks.hit_sector[p.hit[j]];
     } else {
-      const uint32_t h = t->scifi_begin[j] + n, channel = a->tracks.hit_id[h] & ((1u << SCIFI_CHANNEL_BITS) - 1);
-      p.hit[j] = (int32_t)(t->scifi_offset[j] + a->tracks.hit[h]);
-      p.mat[j] = (int32_t)((channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT);
+      p.hit[j] = a->tracks.hit[t->scifi_begin[j] + n];
+      p.id[j] = a->tracks.hit_id[t->scifi_begin[j] + n];
     }
   }
   return p;
 }
 
-/* A hit of a lane. variance 0: no hit. */
-struct hit_numbers {
-  float x[SL_LANES], z[SL_LANES], dxdy[SL_LANES], dzdy[SL_LANES], variance[SL_LANES];
-};
-
-static SL_DEVICE void load_ut_hit(const struct fit_args *a, uint32_t layer, int32_t h, uint32_t lane,
-                                  struct hit_numbers *hit) {
-  const float pitch = a->ut_geometry.pitch[a->ut_tracks.hit_sector[h]];
-  hit->x[lane] = a->ut_tracks.hit_x[h];
-  hit->z[lane] = a->ut_tracks.hit_z[h];
-  hit->dxdy[lane] = a->ut_groups.layer_slope[layer];
-  hit->dzdy[lane] = 0.0f;
-  hit->variance[lane] = pitch * pitch / 12.0f * a->kalman.ut_variance[0];
-}
-
-static SL_DEVICE void load_scifi_hit(const struct fit_args *a, int32_t h, int32_t mat, uint32_t lane,
+static SL_DEVICE void load_scifi_hit(const struct fit_args *a, uint32_t h, uint32_t id, uint32_t lane,
                                      struct hit_numbers *hit) {
-  const uint32_t size = a->scifi_hits.pseudo_size[h];
+  const uint32_t mat = ((id & ((1u << SCIFI_CHANNEL_BITS) - 1)) >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT;
   hit->x[lane] = a->scifi_hits.x[h];
   hit->z[lane] = a->scifi_hits.z[h];
   hit->dxdy[lane] = a->scifi_geometry.dxdy[mat];
   hit->dzdy[lane] = a->scifi_geometry.dzdy[mat];
-  hit->variance[lane] = a->kalman.scifi_variance[size < KALMAN_SIZES ? size : 0];
+  hit->size[lane] = a->scifi_hits.pseudo_size[h];
 }
 
-static SL_DEVICE struct fit_hit load_hits(const struct fit_args *a, const struct hit_places *places, uint32_t layer) {
-  struct hit_numbers numbers;
-  struct fit_hit hit;
+static SL_DEVICE struct hit_numbers load_hits(const struct fit_args *a, const struct fit_tracks *t,
+                                              const struct hit_places *places, uint32_t layer) {
+  struct hit_numbers n;
   SL_FOR_LANES (j) {
-    numbers.x[j] = numbers.z[j] = numbers.dxdy[j] = numbers.dzdy[j] = numbers.variance[j] = 0.0f;
-    if (places->hit[j] == NO_PLACE) continue;
-    if (layer < UT_LAYERS)
-      load_ut_hit(a, layer, places->hit[j], j, &numbers);
-    else
-      load_scifi_hit(a, places->hit[j], places->mat[j], j, &numbers);
+    const int32_t h = places->hit[j];
+    n.x[j] = n.z[j] = n.dxdy[j] = n.dzdy[j] = n.pitch[j] = 0.0f;
+    n.size[j] = NO_SIZE;
+    if (h == NO_PLACE) continue;
+    if (layer < UT_LAYERS) {
+      n.x[j] = a->ut_tracks.hit_x[h];
+      n.z[j] = a->ut_tracks.hit_z[h];
+      n.dxdy[j] = a->ut_groups.layer_slope[layer];
+      n.pitch[j] = a->ut_geometry.pitch[places->id[j]];
+    } else {
+      load_scifi_hit(a, t->scifi_offset[j] + (uint32_t)h, places->id[j], j, &n);
+    }
   }
-  hit.x = sl_f32s_in(numbers.x);
-  hit.z = sl_f32s_in(numbers.z);
-  hit.dxdy = sl_f32s_in(numbers.dxdy);
-  hit.dzdy = sl_f32s_in(numbers.dzdy);
-  hit.variance = sl_f32s_in(numbers.variance);
+  return n;
+}
+
+static SL_DEVICE struct fit_hit hits_of(const struct fit_args *a, const struct hit_numbers *n, uint32_t layer) {
+  float variance[SL_LANES];
+  struct fit_hit hit;
+  SL_FOR_LANES (j)
+    variance[j] = layer < UT_LAYERS       ? n->pitch[j] * n->pitch[j] / 12.0f * a->kalman.ut_variance[0]
+                  : n->size[j] == NO_SIZE ? 0.0f
+                                          : a->kalman.scifi_variance[n->size[j] < KALMAN_SIZES ? n->size[j] : 0];
+  hit.x = sl_f32s_in(n->x);
+  hit.z = sl_f32s_in(n->z);
+  hit.dxdy = sl_f32s_in(n->dxdy);
+  hit.dzdy = sl_f32s_in(n->dzdy);
+  hit.variance = sl_f32s_in(variance);
   hit.is_hit = SL_MASK(hit.variance > 0.0f);
   return hit;
 }
@@ -334,10 +341,11 @@ static SL_DEVICE void pass_layers(const struct fit_args *a, const struct fit_tra
   for (int leg = 0; leg < KALMAN_LEGS; leg++) {
     const int32_t n = KALMAN_UT_BIT + leg;
     const int kind = kalman_kind(leg), is_scifi = leg >= UT_LAYERS;
-    const struct fit_hit hit = load_hits(a, &places, (uint32_t)leg);
+    const struct hit_numbers hits = load_hits(a, t, &places, (uint32_t)leg);
     places = find_hits(a, t, (uint32_t)leg + 1);
     pass_leg(a, leg, coefficients, velo_loss, &p->s);
     coefficients += 2 * (kalman_term_count(kind, 0) + kalman_term_count(kind, 1));
+    const struct fit_hit hit = hits_of(a, &hits, (uint32_t)leg);
     if (!sl_lanes_any(hit.is_hit)) continue;
     const sl_f32s increment = update(&hit, a->kalman.plane_z[leg + 1], &p->s);
     if (is_scifi)
