@@ -5,9 +5,9 @@
  *   3. If the worst hit is too far off: the same without it, accepted if chi2 / ndof falls; at most twice.
  *   4. Filter of the VELO hits towards the beam with the fitted momentum, to the closest approach to the beam line.
  * Determinism: tracks are independent; hits are used in the order of z.
- * Parallelism: kernel `fit_momenta` (1 to 3): a block takes consecutive tracks, of any events, with one thread per track
- * or, on a CPU, eight tracks in vector lanes; then it lists the tracks that are to be fitted again, so that few threads
- * or lanes are idle. Kernel `fit_beam_states` (4): one thread or lane per track.
+ * Parallelism: kernel `fit_momenta` (1 to 3): a block takes consecutive tracks, of any events, with one thread per
+ * track or, on a CPU, eight tracks in vector lanes; then it lists the tracks that are to be fitted again, so that few
+ * threads or lanes are idle. Kernel `fit_beam_states` (4): one thread or lane per track.
  */
 #include "fit_tracks.h"
 #include "forward/event_model.h"
@@ -62,7 +62,8 @@ static const float least_slope2 = 1e-6f; /* a track with a smaller tx^2 + ty^2 i
 
 /* --------------------------------------------------------------------------------------------------- input */
 
-/* Of several hits of a layer, the first one is used; of the hits of a track, the first 15 in the UT and in the SciFi. */
+/* The fit uses the first hit of a track in each layer, among its first 15 hits in the UT and its first 15 in the SciFi.
+ */
 static SL_DEVICE void take_ut_hits(const struct fit_args *a, uint32_t event, uint32_t track, struct fit_tracks *t,
                                    uint32_t lane) {
   t->ut_begin[lane] = 0;
@@ -70,8 +71,7 @@ static SL_DEVICE void take_ut_hits(const struct fit_args *a, uint32_t event, uin
   const uint32_t ut_track = a->ut_tracks.offsets[event] + a->tracks.ut_track[track];
   const uint32_t begin = a->ut_tracks.hit_offsets[ut_track], end = a->ut_tracks.hit_offsets[ut_track + 1];
   t->ut_begin[lane] = begin;
-  for (uint32_t h = begin; h < end; h++)
-    take_layer_hit(t, lane, a->ut_tracks.hit_id[h] >> UT_LAYER_BIT & 3, h - begin);
+  for (uint32_t h = begin; h < end; h++) take_layer_hit(t, lane, a->ut_tracks.hit_id[h] >> UT_LAYER_BIT & 3, h - begin);
 }
 
 static SL_DEVICE void take_scifi_hits(const struct fit_args *a, uint32_t track, struct fit_tracks *t, uint32_t lane) {
@@ -282,8 +282,7 @@ static SL_DEVICE void pass_velo(const struct fit_args *a, const struct fit_track
   struct velo_state v = velo_begin(a, &hits, hits.first, hits.last, qop);
   for (int32_t n = 1; n < hits.most; n++) {
     const sl_i32s number = sl_i32s_of((uint32_t)n);
-    const sl_f32s increment =
-        velo_next(a, &hits, n, SL_MASK(number > hits.first) & SL_MASK(number <= hits.last), &v);
+    const sl_f32s increment = velo_next(a, &hits, n, SL_MASK(number > hits.first) & SL_MASK(number <= hits.last), &v);
     if (n < KALMAN_VELO_BITS) compare(p, increment, n, may_remove);
   }
   p->chi2[VELO] = v.chi2;
@@ -297,6 +296,7 @@ static SL_DEVICE void pass_velo(const struct fit_args *a, const struct fit_track
   s->v[STATE_TX] = v.x.t;
   s->v[STATE_TY] = v.y.t;
   s->v[STATE_QOP] = qop;
+  s->x_rest = zero;
   STEPS_UNROLL
   for (int i = 0; i < TRIANGLE; i++) s->c[i] = zero;
   s->c[at(STATE_X, STATE_X)] = v.x.c_uu;
@@ -421,8 +421,8 @@ static SL_DEVICE uint32_t is_better(const struct fit_args *a, const struct fit_t
   return ndof > 0 && ndof_before > 0 && chi2 * (float)ndof_before < a->states.chi2[i] * (float)ndof ? 1u : 0u;
 }
 
-/* Consecutive tracks, fitted by a block: first those of the list, then those that are to be fitted again. Arrays by the
- * number of a track in its chunk. */
+/* Consecutive tracks, fitted by a block: first all tracks of the list, then the tracks that need another fit. Arrays
+ * by the number of a track in its chunk. */
 enum { CHUNK = 256 };
 enum { LENGTHS = 32 }; /* numbers of VELO hits, up to this - 1 */
 struct fit_chunk {
@@ -482,8 +482,8 @@ static SL_DEVICE void fit_listed(const struct fit_args *a, uint32_t round, uint3
   }
 }
 
-/* Finds event and VELO track of a track of the chunk. Returns its number of VELO hits, at most LENGTHS - 1, or 0 if it is
- * not to be fitted. */
+/* Finds event and VELO track of a track of the chunk. Returns its number of VELO hits, at most LENGTHS - 1, or 0 if the
+ * track is not to be fitted. */
 static SL_DEVICE uint32_t find_track(const struct fit_args *a, uint32_t events, uint32_t i, struct fit_chunk *chunk) {
   const uint32_t track = chunk->first + i, event = last_at_most(a->tracks.offsets, events, track);
   const uint32_t *numbers = a->events.numbers;
@@ -511,7 +511,8 @@ static SL_DEVICE uint32_t list_tracks(const struct fit_args *a, uint32_t events,
   __syncthreads();
   SL_FOR_BLOCK (n, LENGTHS) {
     uint32_t sum = 0;
-    const uint32_t tracks = n < LENGTHS ? chunk->length_begin[n] : 0, begin = count + sl_block_exclusive_scan(tracks, &sum);
+    const uint32_t tracks = n < LENGTHS ? chunk->length_begin[n] : 0,
+                   begin = count + sl_block_exclusive_scan(tracks, &sum);
     if (n < LENGTHS) chunk->length_begin[n] = begin;
     count += sum;
   }
@@ -610,8 +611,8 @@ static SL_DEVICE float size_of_line(const struct line_numbers *n, uint32_t j) {
 
 /* Whether all numbers of fit_momenta are finite. */
 static SL_DEVICE uint32_t is_finite_fit(const struct fit_args *a, uint32_t i) {
-  const float behind = sl_abs_f32(a->fits.x[i]) + sl_abs_f32(a->fits.y[i]) + sl_abs_f32(a->fits.tx[i]) +
-                       sl_abs_f32(a->fits.ty[i]);
+  const float behind =
+      sl_abs_f32(a->fits.x[i]) + sl_abs_f32(a->fits.y[i]) + sl_abs_f32(a->fits.tx[i]) + sl_abs_f32(a->fits.ty[i]);
   const float momentum = sl_abs_f32(a->states.qop[i]) + sl_abs_f32(a->fits.c44[i]) + sl_abs_f32(a->states.chi2[i]);
   return sl_is_finite(behind + momentum) ? 1u : 0u;
 }

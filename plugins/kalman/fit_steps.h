@@ -107,7 +107,7 @@ SL_LANES_FUNCTION void velo_move(struct velo_line *line, struct velo_material m,
 
 enum { STATE_X, STATE_Y, STATE_TX, STATE_TY, STATE_QOP, STATE_NUMBERS, TRIANGLE = 15 };
 struct fit_state {
-  sl_f32s v[STATE_NUMBERS], c[TRIANGLE];
+  sl_f32s v[STATE_NUMBERS], x_rest, c[TRIANGLE]; /* the position is v[STATE_X] + x_rest */
 };
 
 /* Index in the triangle. */
@@ -118,6 +118,13 @@ SL_LANES_FUNCTION int at(int i, int j) { return i >= j ? i * (i + 1) / 2 + j : j
 #else
 #define STEPS_UNROLL SL_UNROLL
 #endif
+
+/* Adds a number to x, in lanes of the mask. */
+SL_LANES_FUNCTION void add_to_x(sl_i32s mask, sl_f32s dx, struct fit_state *s) {
+  const sl_f32s sum = dx + s->x_rest, x = s->v[STATE_X] + sum, rest = sum - (x - s->v[STATE_X]);
+  s->v[STATE_X] = sl_f32s_select(mask, x, s->v[STATE_X]);
+  s->x_rest = sl_f32s_select(mask, rest, s->x_rest);
+}
 
 /* Takes the covariance through a transport: F C F^T, where the last row of F is (0, 0, 0, 0, 1). */
 STEPS_INLINE void move_covariance(sl_f32s jacobian[KALMAN_OUTPUTS][5], sl_f32s c[TRIANGLE]) {
@@ -172,7 +179,7 @@ STEPS_INLINE void move_covariance_straight(float dz, sl_f32s by_qop[KALMAN_OUTPU
 /* Adds the scattering of a leg; `noise`: sums of k, k l and k l^2; slopes and q/p at its begin. If `at_end`, all
  * scatterers are at the end of the leg, l = 0. */
 STEPS_INLINE void add_scattering(const float noise[3], int at_end, sl_f32s tx, sl_f32s ty, sl_f32s qop,
-                                      sl_f32s c[TRIANGLE]) {
+                                 sl_f32s c[TRIANGLE]) {
   const sl_f32s tx2 = tx * tx, ty2 = ty * ty, n2 = 1.0f + tx2 + ty2, kick = 13.6f * qop;
   const sl_f32s w = kick * kick * (n2 * sl_f32s_sqrt(n2));
   const sl_f32s xx = w * (1.0f + tx2), yy = w * (1.0f + ty2), xy = w * (tx * ty);
@@ -191,8 +198,8 @@ STEPS_INLINE void add_scattering(const float noise[3], int at_end, sl_f32s tx, s
 
 /* Takes the state to the end of a leg of this kind. The track loses `energy_loss` between its origin and the middle of
  * the leg. On short legs and gaps the bend is small, and derivatives of it by others than q/p are below the errors. */
-STEPS_INLINE void move_state(int kind, const struct kalman_leg_scales *leg, const float *coefficients,
-                                  float polarity, const float noise[3], sl_f32s energy_loss, struct fit_state *s) {
+STEPS_INLINE void move_state(int kind, const struct kalman_leg_scales *leg, const float *coefficients, float polarity,
+                             const float noise[3], sl_f32s energy_loss, struct fit_state *s) {
   const int is_straight = kind == KALMAN_SHORT || kind == KALMAN_GAP;
   const sl_f32s qop = s->v[STATE_QOP], loss = energy_loss * sl_f32s_abs(qop);
   const sl_f32s by_qop = 1.0f + 2.0f * loss, dz = sl_f32s_of(leg->dz);
@@ -200,7 +207,7 @@ STEPS_INLINE void move_state(int kind, const struct kalman_leg_scales *leg, cons
                                         qop * (1.0f + loss)};
   struct kalman_change change;
   kalman_transport(kind, leg, coefficients, polarity, begin, &change);
-  s->v[STATE_X] = begin[STATE_X] + fused(begin[STATE_TX], dz, change.value[KALMAN_X]);
+  add_to_x(sl_i32s_of(UINT32_MAX), fused(begin[STATE_TX], dz, change.value[KALMAN_X]), s);
   s->v[STATE_Y] = begin[STATE_Y] + fused(begin[STATE_TY], dz, change.value[KALMAN_Y]);
   s->v[STATE_TX] = begin[STATE_TX] + change.value[KALMAN_TX];
   s->v[STATE_TY] = begin[STATE_TY] + change.value[KALMAN_TY];
@@ -240,13 +247,13 @@ SL_LANES_FUNCTION sl_f32s update(const struct fit_hit *hit, float plane_z, struc
   for (int j = 0; j < STATE_NUMBERS; j++)
     cu[j] = fused(dz, c[at(STATE_TX, j)], fused(by_y, c[at(STATE_Y, j)], c[at(STATE_X, j)]));
   c_uu = fused(dz, cu[STATE_TX], fused(by_y, cu[STATE_Y], cu[STATE_X]));
-  away = fused(by_y, fused(dz, s->v[STATE_TY], y), dz * s->v[STATE_TX]);
+  away = fused(by_y, fused(dz, s->v[STATE_TY], y), fused(dz, s->v[STATE_TX], s->x_rest));
   const sl_f32s residual = sl_f32s_select(hit->is_hit, (hit->x - s->v[STATE_X]) - away, zero);
   const sl_f32s r = sl_f32s_select(hit->is_hit, 1.0f / (c_uu + hit->variance), zero);
   const sl_f32s shrink = sl_f32s_select(hit->is_hit, hit->variance * r, sl_f32s_of(1.0f));
   STEPS_UNROLL
   for (int j = 0; j < STATE_NUMBERS; j++) gain[j] = cu[j] * r;
-  s->v[STATE_X] = fused(gain[STATE_X], residual, s->v[STATE_X]);
+  add_to_x(hit->is_hit, gain[STATE_X] * residual, s);
   STEPS_UNROLL
   for (int j = 1; j < STATE_NUMBERS; j++) {
     const sl_f32s away_by = -gain[j];
