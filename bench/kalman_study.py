@@ -11,9 +11,9 @@ docs/physics.md and docs/lab/kalman.md.
     [--sluice build/cpu-release/sluice] [--set NODE.PROPERTY=VALUE ...]
 
 Before: q/p of the search for the track, and the state of selections.fit. `--events` is the number of events for momenta;
-each decay has its own number. `--set` is for the graph of the decays, bench/masses.yaml. With `--page`, which may be given several times, each table is written into the page with its
-marks `<!-- table NAME -->` and `<!-- end -->`. Needs NumPy; `run` also needs libsluice (SLUICE_LIBRARY) and the folder python in
-PYTHONPATH. The quickest way: /usr/bin/python3 of Debian, which has both packages.
+each decay has its own number. `--set` is for the graph of the decays, bench/masses.yaml. With `--page`, which may be given
+several times, each table is written into the page with its marks `<!-- table NAME -->` and `<!-- end -->`. Needs NumPy; decays also
+need libsluice (SLUICE_LIBRARY) and the folder python in PYTHONPATH. Debian's /usr/bin/python3 has NumPy and matplotlib.
 """
 import argparse
 import json
