@@ -93,13 +93,14 @@ static int has_duplicate_hit(const struct hit_ids *hits) {
   return 0;
 }
 
-/* Probability of a larger chi2: 1 - P(ndof / 2, chi2 / 2), the incomplete gamma function by its power series. */
+/* Probability of a larger chi2: 1 - P(ndof / 2, chi2 / 2), the incomplete gamma function by its power series. For ndof
+ * up to 300: exp(-chi2 / 2) must not underflow. */
 static double chi2_probability(double chi2, uint32_t ndof) {
-  const double chi2_max = 1000 + 10.0 * ndof; /* the probability is below 1e-16 */
+  const double chi2_max = 200 + 4.0 * ndof; /* the probability is below 1e-40 */
   if (!(chi2 < chi2_max)) return 0;
   double term = sl_exp(-chi2 / 2) * (ndof % 2 ? sqrt(2 * chi2 / 3.14159265358979324) : 1), sum = 0;
   for (uint32_t k = ndof % 2; k < ndof; k += 2) term *= chi2 / (k + 2);
-  for (uint32_t k = ndof; k < ndof + chi2_max && term > 1e-17 * sum; k += 2) {
+  for (uint32_t k = ndof; term > 1e-17 * sum; k += 2) {
     sum += term;
     term *= chi2 / (k + 2);
   }
@@ -166,6 +167,7 @@ static void report_chi2(const struct long_check *c, const struct sl_report *r) {
     r->line(r->context,
             "chi2 of the fit, %-17s %7" PRIu64 " tracks  median of chi2 / ndof %6.2f  P(chi2) < 1 %%: %6.2f %%",
             chi2_groups[g], t->tracks, median, 100 * share);
+    spread_report_ignored(&t->chi2_ndof, "chi2 / ndof", r);
   }
   r->end_array(r->context);
 }

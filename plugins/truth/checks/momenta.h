@@ -20,7 +20,8 @@ struct momenta {
  * is the range of the spreads; it must be the same in all calls. */
 void momenta_add(struct momenta *m, double range, const struct mc_particle *particle, uint32_t flags, double qop);
 
-/* Adds the pull of a track of such a particle, with the variance of its q/p. */
+/* Adds the pull of a track of such a particle, with the variance of its q/p. The report counts variances that are not
+ * positive as ignored. */
 void momenta_add_pull(struct momenta *m, const struct mc_particle *particle, uint32_t flags, double qop,
                       double variance);
 
