@@ -34,14 +34,14 @@
   M(SCRATCH, velo_index, u32, "index of the VELO track", SL_ONE(SL_ITEMS_TERM(tracks)))
 SL_ARGUMENTS(fit, FIT);
 
-/* A fit of these tracks. */
+/* A fit of the tracks of the lanes. */
 struct fit_pass {
   struct fit_state s;
   sl_f32s chi2[DETECTORS], worst;
   sl_i32s worst_hit;
 };
 
-/* The same, as numbers of lanes: q/p and its variance, position and slopes at the last plane. */
+/* Numbers of a fit by lane: q/p and its variance, position and slopes at the last plane. */
 struct fit_numbers {
   float qop[SL_LANES], c44[SL_LANES], x[SL_LANES], y[SL_LANES], tx[SL_LANES], ty[SL_LANES];
   float chi2[DETECTORS][SL_LANES], worst[SL_LANES];
@@ -156,8 +156,8 @@ static SL_DEVICE uint32_t is_better(const struct fit_args *a, const struct fit_t
   return ndof > 0 && ndof_before > 0 && chi2 * (float)ndof_before < a->states.chi2[i] * (float)ndof ? 1u : 0u;
 }
 
-/* Consecutive tracks, fitted by a block: first those of the list, then those that are to be fitted again. Arrays by the
- * number of a track in its chunk. */
+/* Consecutive tracks, fitted by a block: first all tracks of the list, then the tracks that need another fit. Arrays
+ * by the number of a track in its chunk. */
 enum { CHUNK = 256 };
 enum { LENGTHS = 32 }; /* numbers of VELO hits, up to this - 1 */
 struct fit_chunk {
@@ -219,8 +219,8 @@ static SL_DEVICE void fit_listed(const struct fit_args *a, uint32_t round, uint3
   }
 }
 
-/* Finds event and VELO track of a track of the chunk. Returns its number of VELO hits, at most LENGTHS - 1, or 0 if it
- * is not to be fitted. */
+/* Finds event and VELO track of a track of the chunk. Returns its number of VELO hits, at most LENGTHS - 1, or 0 if the
+ * track is not to be fitted. */
 static SL_DEVICE uint32_t find_track(const struct fit_args *a, uint32_t events, uint32_t i, struct fit_chunk *chunk) {
   const uint32_t track = chunk->first + i, event = last_at_most(a->tracks.offsets, events, track);
   const uint32_t *numbers = a->events.numbers;

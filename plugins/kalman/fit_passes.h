@@ -12,7 +12,7 @@
 
 /* --------------------------------------------------------------------------------------------------- input */
 
-/* Of several hits of a layer, the first one is used; of the hits of a track, the first 15 in the UT and in the SciFi.
+/* The fit uses the first hit of a track in each layer, among its first 15 hits in the UT and its first 15 in the SciFi.
  */
 static SL_DEVICE void take_ut_hits(const struct SL_ARGS *a, uint32_t event, uint32_t track, struct fit_tracks *t,
                                    uint32_t lane) {
@@ -137,8 +137,8 @@ static SL_DEVICE void take_track(const struct SL_ARGS *a, uint32_t event, uint32
 
 /* VELO hits of the lanes; numbers by ascending z. */
 struct lane_hits {
-  sl_i32s end, first, last, removed[REMOVED_MAX]; /* first, last: of those that are used */
-  sl_i32s highest;                                /* of all */
+  sl_i32s end, first, last, highest; /* first, last: of the used hits; highest: of all hits */
+  sl_i32s removed[REMOVED_MAX];
   const float *x, *y, *z;
   int32_t most; /* of all lanes */
 };
@@ -221,7 +221,7 @@ static SL_DEVICE struct velo_measurement velo_next(const struct SL_ARGS *a, cons
 
 /* -------------------------------------------------------------------------------------------- the whole track */
 
-/* What the algorithm does with the measurements. VELO hit n of the lanes, from 1 on; lanes need not have it. */
+/* The algorithm's use of the measurements of VELO hit n, from 1 on, in lanes that have it. */
 static SL_DEVICE void note_velo_hit(const struct SL_ARGS *a, const struct fit_tracks *t, const struct lane_hits *hits,
                                     int32_t n, const struct velo_measurement *m, struct fit_pass *p);
 /* Updates p->s with the hits of the layer at the end of a leg. */
@@ -249,6 +249,7 @@ static SL_DEVICE sl_f32s pass_velo(const struct SL_ARGS *a, const struct fit_tra
   s->v[STATE_TX] = v.x.t;
   s->v[STATE_TY] = v.y.t;
   s->v[STATE_QOP] = qop;
+  s->x_rest = zero;
   STEPS_UNROLL
   for (int i = 0; i < TRIANGLE; i++) s->c[i] = zero;
   s->c[at(STATE_X, STATE_X)] = v.x.c_uu;

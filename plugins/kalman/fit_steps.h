@@ -115,7 +115,7 @@ SL_LANES_FUNCTION void velo_move(struct velo_line *line, struct velo_material m,
 
 enum { STATE_X, STATE_Y, STATE_TX, STATE_TY, STATE_QOP, STATE_NUMBERS, TRIANGLE = 15 };
 struct fit_state {
-  sl_f32s v[STATE_NUMBERS], c[TRIANGLE];
+  sl_f32s v[STATE_NUMBERS], x_rest, c[TRIANGLE]; /* the position is v[STATE_X] + x_rest */
 };
 
 SL_LANES_FUNCTION struct fit_state fit_state_select(sl_i32s mask, const struct fit_state *a,
@@ -123,6 +123,7 @@ SL_LANES_FUNCTION struct fit_state fit_state_select(sl_i32s mask, const struct f
   struct fit_state s;
   STEPS_UNROLL
   for (int i = 0; i < STATE_NUMBERS; i++) s.v[i] = sl_f32s_select(mask, a->v[i], b->v[i]);
+  s.x_rest = sl_f32s_select(mask, a->x_rest, b->x_rest);
   STEPS_UNROLL
   for (int i = 0; i < TRIANGLE; i++) s.c[i] = sl_f32s_select(mask, a->c[i], b->c[i]);
   return s;
@@ -130,6 +131,13 @@ SL_LANES_FUNCTION struct fit_state fit_state_select(sl_i32s mask, const struct f
 
 /* Index in the triangle. */
 SL_LANES_FUNCTION int at(int i, int j) { return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i; }
+
+/* Adds a number to x, in lanes of the mask. */
+SL_LANES_FUNCTION void add_to_x(sl_i32s mask, sl_f32s dx, struct fit_state *s) {
+  const sl_f32s sum = dx + s->x_rest, x = s->v[STATE_X] + sum, rest = sum - (x - s->v[STATE_X]);
+  s->v[STATE_X] = sl_f32s_select(mask, x, s->v[STATE_X]);
+  s->x_rest = sl_f32s_select(mask, rest, s->x_rest);
+}
 
 /* Takes the covariance through a transport: F C F^T, where the last row of F is (0, 0, 0, 0, 1). */
 STEPS_INLINE void move_covariance(sl_f32s jacobian[KALMAN_OUTPUTS][5], sl_f32s c[TRIANGLE]) {
@@ -212,7 +220,7 @@ STEPS_INLINE void move_state(int kind, const struct kalman_leg_scales *leg, cons
                                         qop * (1.0f + loss)};
   struct kalman_change change;
   kalman_transport(kind, leg, coefficients, polarity, begin, &change);
-  s->v[STATE_X] = begin[STATE_X] + fused(begin[STATE_TX], dz, change.value[KALMAN_X]);
+  add_to_x(sl_i32s_of(UINT32_MAX), fused(begin[STATE_TX], dz, change.value[KALMAN_X]), s);
   s->v[STATE_Y] = begin[STATE_Y] + fused(begin[STATE_TY], dz, change.value[KALMAN_Y]);
   s->v[STATE_TX] = begin[STATE_TX] + change.value[KALMAN_TX];
   s->v[STATE_TY] = begin[STATE_TY] + change.value[KALMAN_TY];
@@ -252,13 +260,13 @@ SL_LANES_FUNCTION struct measurement update(const struct fit_hit *hit, float pla
   for (int j = 0; j < STATE_NUMBERS; j++)
     cu[j] = fused(dz, c[at(STATE_TX, j)], fused(by_y, c[at(STATE_Y, j)], c[at(STATE_X, j)]));
   c_uu = fused(dz, cu[STATE_TX], fused(by_y, cu[STATE_Y], cu[STATE_X]));
-  away = fused(by_y, fused(dz, s->v[STATE_TY], y), dz * s->v[STATE_TX]);
+  away = fused(by_y, fused(dz, s->v[STATE_TY], y), fused(dz, s->v[STATE_TX], s->x_rest));
   const sl_f32s residual = sl_f32s_select(hit->is_hit, (hit->x - s->v[STATE_X]) - away, zero);
   const sl_f32s variance = c_uu + hit->variance, r = sl_f32s_select(hit->is_hit, 1.0f / variance, zero);
   const sl_f32s shrink = sl_f32s_select(hit->is_hit, hit->variance * r, sl_f32s_of(1.0f));
   STEPS_UNROLL
   for (int j = 0; j < STATE_NUMBERS; j++) gain[j] = cu[j] * r;
-  s->v[STATE_X] = fused(gain[STATE_X], residual, s->v[STATE_X]);
+  add_to_x(hit->is_hit, gain[STATE_X] * residual, s);
   STEPS_UNROLL
   for (int j = 1; j < STATE_NUMBERS; j++) {
     const sl_f32s away_by = -gain[j];

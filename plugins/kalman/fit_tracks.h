@@ -46,8 +46,7 @@ struct fit_tracks {
   int32_t removed[REMOVED_MAX][SL_LANES];           /* hits that are not used */
   int32_t hits[DETECTORS][SL_LANES];                /* numbers of hits that are used */
   uint32_t ut_begin[SL_LANES], scifi_begin[SL_LANES], scifi_offset[SL_LANES]; /* scifi_offset: of the event's hits */
-  uint64_t
-      by_layer[SL_LANES]; /* four bits per layer of UT and SciFi: number of its hit after ut_begin or scifi_begin */
+  uint64_t by_layer[SL_LANES]; /* four bits per layer of UT and SciFi: its hit, after ut_begin or scifi_begin */
 };
 enum { LAYER_BITS = 4, NO_LAYER_HIT = 15 };
 

@@ -98,11 +98,12 @@ static void ref_leg(const struct ref_constants *k, int leg, double velo_loss, do
   const double f = s[4], loss = (velo_loss + k->energy_loss[leg]) * fabs(f), *noise = k->noise[leg];
   const double begin[5] = {s[0], s[1], s[2], s[3], f * (1 + loss)};
   const int kind = kalman_kind(leg), is_straight = kind == KALMAN_SHORT || kind == KALMAN_GAP;
+  const double dz = k->legs->legs[leg].z_end - k->legs->legs[leg].z_begin;
   double j[5][5] = {{0}}, end[4], jacobian[4][5], moved[5][5];
   kalman_transport_plain(leg, &k->legs->legs[leg], k->polarity, begin, end, jacobian);
   for (int i = 0; i < 4; i++)
     for (int m = 0; m < 5; m++) {
-      const double straight = i == m ? 1 : i + 2 == m && i < 2 ? k->legs->legs[leg].z_end - k->legs->legs[leg].z_begin : 0;
+      const double straight = i == m ? 1 : i < 2 && i + 2 == m ? dz : 0;
       j[i][m] = m == 4 ? jacobian[i][m] * (1 + 2 * loss) : is_straight ? straight : jacobian[i][m];
     }
   j[4][4] = 1;
@@ -128,8 +129,8 @@ static double ref_plane(const struct ref_constants *k, const struct ref_track *t
                         double c[5][5]) {
   const double plane_z = (double)(float)k->legs->legs[leg].z_end; /* as in kalman_constants */
   const double dz = t->hit[leg].z + t->hit[leg].dzdy * s[1] - plane_z, a = t->hit[leg].dxdy;
-  const double h[5] = {1, -a, dz, -a * dz, 0};
-  double ch[5] = {0}, variance = t->hit[leg].variance, residual = t->hit[leg].x;
+  const double h[5] = {1, -a, dz, 0, 0};
+  double ch[5] = {0}, variance = t->hit[leg].variance, residual = t->hit[leg].x + a * dz * s[3];
   for (int i = 0; i < 5; i++) {
     for (int m = 0; m < 5; m++) ch[i] += c[i][m] * h[m];
     residual -= h[i] * s[i];

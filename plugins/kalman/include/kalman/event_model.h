@@ -46,14 +46,8 @@ enum { KALMAN_VELO_BITS = 48, KALMAN_UT_BIT = KALMAN_VELO_BITS, KALMAN_SCIFI_BIT
   F(ty, f32, PER_ITEM, "", "slope dy/dz in front of the ECAL")
 SL_COLLECTION(kalman_fits, KALMAN_FITS_FIELDS, "Kalman fits of long tracks");
 
-/* `layer` of a measurement: x and y of VELO hits, layers of the UT, layers of the SciFi. */
-enum {
-  KALMAN_VELO_X,
-  KALMAN_VELO_Y,
-  KALMAN_UT_LAYER,
-  KALMAN_SCIFI_LAYER = KALMAN_UT_LAYER + KALMAN_UT_LAYERS,
-  KALMAN_MEASURED_LAYERS = KALMAN_UT_LAYER + KALMAN_LEGS
-};
+/* `layer` of a measurement: x and y of VELO hits; KALMAN_UT_LAYER + leg for the layer at the end of a leg. */
+enum { KALMAN_VELO_X, KALMAN_VELO_Y, KALMAN_UT_LAYER };
 
 #define KALMAN_RESIDUALS_FIELDS(F)                                                                              \
   F(offsets, u32, OFFSETS, "", "index of the first measurement of an event")                                    \

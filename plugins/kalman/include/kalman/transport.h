@@ -150,10 +150,10 @@ struct kalman_terms {
   KALMAN_NUMBER x, y, u, v, phi;
 };
 
-/* The loops over c, d and e are recursions in the source: every level is a call with numbers that the compiler knows,
- * which nvcc and clang unroll completely, unlike nested loops whose bounds depend on each other.
+/* The sums over e, c and d are calls with numbers that the compiler knows. (nvcc does not unroll nested loops
+ * completely if the bounds of the inner one depend on the outer one.)
  *
- * Adds the terms with these e, c and d to `by_c`, step k of the scheme in v; `next` is the end of their coefficients. */
+ * Adds the terms with these e, c and d to `by_c`, in step k of the scheme in v; `next`: end of their coefficients. */
 KALMAN_INLINE_ const float *kalman_sum_d(const struct kalman_terms *t, int e, int c, int d, int k, const float *next,
                                          struct kalman_sum by_c[2]) {
   struct kalman_sum part[2];
