@@ -38,7 +38,7 @@ SL_ARGUMENTS(fit, FIT);
 struct fit_pass {
   struct fit_state s;
   sl_f32s chi2[DETECTORS], worst;
-  sl_i32s worst_hit;
+  sl_i32s worst_hit, may_remove[DETECTORS]; /* may_remove: whether enough hits remain */
 };
 
 /* Numbers of a fit by lane: q/p and its variance, position and slopes at the last plane. */
@@ -73,26 +73,28 @@ static SL_DEVICE void compare(struct fit_pass *p, sl_f32s increment, int32_t n, 
 
 static SL_DEVICE void note_velo_hit(const struct fit_args *a, const struct fit_tracks *t, const struct lane_hits *hits,
                                     int32_t n, const struct velo_measurement *m, struct fit_pass *p) {
-  (void)hits;
-  if (n < KALMAN_VELO_BITS) compare(p, m->chi2, n, SL_MASK(sl_i32s_in(t->hits[VELO]) > (int32_t)a->min_velo_hits));
+  (void)a, (void)t, (void)hits;
+  if (n < KALMAN_VELO_BITS) compare(p, m->chi2, n, p->may_remove[VELO]);
 }
 
 static SL_DEVICE void use_layer_hit(const struct fit_args *a, const struct fit_tracks *t, int leg,
                                     const struct fit_hit *hit, struct fit_pass *p) {
-  const sl_i32s may_remove[2] = {SL_MASK(sl_i32s_in(t->hits[UT]) > (int32_t)a->min_ut_hits),
-                                 SL_MASK(sl_i32s_in(t->hits[SCIFI]) > (int32_t)a->min_scifi_hits)};
   const sl_f32s increment = update(hit, a->kalman.plane_z[leg + 1], &p->s).chi2;
   const int is_scifi = leg >= UT_LAYERS;
+  (void)t;
   if (is_scifi)
     p->chi2[SCIFI] = p->chi2[SCIFI] + increment;
   else
     p->chi2[UT] = p->chi2[UT] + increment;
-  compare(p, increment, KALMAN_UT_BIT + leg, is_scifi ? may_remove[1] : may_remove[0]);
+  compare(p, increment, KALMAN_UT_BIT + leg, is_scifi ? p->may_remove[SCIFI] : p->may_remove[UT]);
 }
 
 static SL_DEVICE void fit_tracks_once(const struct fit_args *a, const struct fit_tracks *t, struct fit_pass *p) {
   p->worst = sl_f32s_of(0.0f);
   p->worst_hit = sl_i32s_of(NO_HIT);
+  p->may_remove[VELO] = SL_MASK(sl_i32s_in(t->hits[VELO]) > (int32_t)a->min_velo_hits);
+  p->may_remove[UT] = SL_MASK(sl_i32s_in(t->hits[UT]) > (int32_t)a->min_ut_hits);
+  p->may_remove[SCIFI] = SL_MASK(sl_i32s_in(t->hits[SCIFI]) > (int32_t)a->min_scifi_hits);
   p->chi2[VELO] = pass_velo(a, t, p);
   p->chi2[UT] = p->chi2[SCIFI] = sl_f32s_of(0.0f);
   pass_layers(a, t, p);
