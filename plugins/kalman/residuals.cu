@@ -5,7 +5,7 @@
  *   3. residuals_write, one block per event, one thread or lane per track: repeats the last filter of kalman.fit
  *      (fit_passes.h) and writes the measurements. A removed hit does not change the state.
  * Determinism: measurements are in the order of tracks, then of ascending z.
- * Cost: a filter per track; writes 18 bytes per measurement, of which a track has about 36.
+ * Cost: a filter per track; a track has about 32 measurements of 18 bytes.
  */
 #include "fit_tracks.h"
 
