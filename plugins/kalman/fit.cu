@@ -1,7 +1,7 @@
 /* kalman.fit: Kalman fit of long tracks through VELO, UT, magnet and SciFi: momentum, states at the beam line and in
  * front of the ECAL (README.md, "Fit").
- *   1. Filter of the VELO hits away from the beam, straight line to the end of the VELO.
- *   2. Sixteen legs from plane to plane: transport, scattering, update with the hit of the plane.
+ *   1. Filter of the VELO hits away from the beam, straight line to the end of the VELO (fit_passes.h).
+ *   2. Sixteen legs from plane to plane: transport, scattering, update with the hit of the plane (fit_passes.h).
  *   3. If the worst hit is too far off: the same without it, accepted if chi2 / ndof falls; at most twice.
  *   4. Filter of the VELO hits towards the beam with the fitted momentum, to the closest approach to the beam line.
  * Determinism: tracks are independent; hits are used in the order of z.
@@ -10,45 +10,21 @@
  * threads or lanes are idle. Kernel `fit_beam_states` (4): one thread or lane per track.
  */
 #include "fit_tracks.h"
-#include "forward/event_model.h"
-#include "kalman/event_model.h"
-#include "magnet/event_model.h"
 #include "selections/event_model.h"
-#include "ut/event_model.h"
-#include "velo/event_model.h"
 
 #define SL_ARGS fit_args
 #define FIT(M)                                                                                                        \
-  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit hit_id", "long tracks")                 \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_x hit_y hit_z", "VELO tracks with hits by descending z")   \
-  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id hit_x hit_z hit_sector",                           \
-    "UT tracks to which ut_track refers; if not connected: no UT hits")                                               \
-  M(IN, scifi_hits, scifi_hits, "offsets x z pseudo_size", "SciFi hits to which hit refers")                          \
+  FIT_INPUTS(M)                                                                                                       \
   M(IN, geometry, velo_geometry, "beam", "position of the beam line")                                                 \
-  M(OPTIONAL_IN, ut_geometry, ut_geometry, "pitch", "pitch of the strips; needed for UT hits")                        \
-  M(OPTIONAL_IN, ut_groups, ut_sector_groups, "layer_slope", "slopes of the strips; needed for UT hits")              \
-  M(IN, scifi_geometry, scifi_geometry, "dxdy dzdy", "slopes of the fibres")                                          \
-  M(IN, magnet, magnet_polarity, "sign", "polarity of the magnet")                                                    \
-  M(IN, kalman, kalman_constants, "", "transport, scattering, energy loss and resolution")                            \
   M(OUT, states, long_states, "one state per track", SL_SHARES_OFFSETS(tracks))                                       \
   M(OUT, fits, kalman_fits, "one fit per track", SL_SHARES_OFFSETS(tracks))                                           \
-  M(F32, hit_error, 0.0125, 1e-6, 10.0, "mm", "standard deviation of a VELO hit in x and in y")                       \
-  M(F32, slope_variance, 0.01, 1e-9, 1.0, "", "initial variance of the slopes")                                       \
-  M(F32, scattering, 1.48, 0.0, 1e6, "MeV2",                                                                          \
-    "between VELO hits: slope variance from scattering, times p^2, at slope 0")                                       \
-  M(F32, scattering_foil, 0.6, 0.0, 1e6, "MeV2", "addition to `scattering` for hits near the RF foil")                \
-  M(F32, lever, 0.643, 0.0, 1.0, "", "between VELO hits: position deviation / (slope deviation * distance)")          \
-  M(F32, lever_covariance, 0.526, 0.0, 1.0, "",                                                                       \
-    "between VELO hits: covariance of position and slope / (slope variance * distance)")                              \
+  FIT_PROPERTIES(M)                                                                                                   \
   M(F32, beam_scattering, 2.91, 0.0, 1e6, "MeV2",                                                                     \
     "last hit to beam line: slope variance from scattering, times p^2, at slope 0")                                   \
   M(F32, beam_lever, 0.808, 0.0, 1.0, "", "last hit to beam line: position deviation / (slope deviation * distance)") \
   M(F32, beam_lever_covariance, 0.793, 0.0, 1.0, "",                                                                  \
     "last hit to beam line: covariance of position and slope / (slope variance * distance)")                          \
-  M(F32, foil_width, 15.0, 0.0, 1e3, "mm", "half width of the region near the RF foil, in x + y and y - x")           \
-  M(F32, velo_energy_loss, 0.8, 0.0, 1e3, "MeV", "energy loss in the VELO per hit")                                   \
   M(F32, energy_loss_error, 5.0, 0.0, 1e3, "MeV", "standard deviation of the energy loss; adds to the error of q/p")  \
-  M(F32, prior, 0.05, 1e-6, 1.0, "", "standard deviation of q/p of the input tracks, relative")                       \
   M(F32, max_increment, 9.0, 0.0, 1e9, "", "chi2 of a hit above which the track is fitted again without it")          \
   M(U32, max_removed, 2, 0, 2, "", "number of hits of a track that may be removed")                                   \
   M(U32, min_velo_hits, 3, 2, 26, "", "number of VELO hits that must remain when one is removed")                     \
@@ -58,129 +34,28 @@
   M(SCRATCH, velo_index, u32, "index of the VELO track", SL_ONE(SL_ITEMS_TERM(tracks)))
 SL_ARGUMENTS(fit, FIT);
 
+/* A fit of the tracks of the lanes. */
+struct fit_pass {
+  struct fit_state s;
+  sl_f32s chi2[DETECTORS], worst;
+  sl_i32s worst_hit, may_remove[DETECTORS]; /* may_remove: whether enough hits remain */
+};
+
+/* Numbers of a fit by lane: q/p and its variance, position and slopes at the last plane. */
+struct fit_numbers {
+  float qop[SL_LANES], c44[SL_LANES], x[SL_LANES], y[SL_LANES], tx[SL_LANES], ty[SL_LANES];
+  float chi2[DETECTORS][SL_LANES], worst[SL_LANES];
+  int32_t worst_hit[SL_LANES];
+};
+
+#include "fit_passes.h"
+
 static const float least_slope2 = 1e-6f; /* a track with a smaller tx^2 + ty^2 is not extrapolated to the beam */
 
-/* --------------------------------------------------------------------------------------------------- input */
+/* ------------------------------------------------------------------------------------------- chi2 and worst hit */
 
-/* The fit uses the first hit of a track in each layer, among its first 15 hits in the UT and its first 15 in the SciFi.
- */
-static SL_DEVICE void take_ut_hits(const struct fit_args *a, uint32_t event, uint32_t track, struct fit_tracks *t,
-                                   uint32_t lane) {
-  t->ut_begin[lane] = 0;
-  if (!a->ut_tracks.offsets || a->tracks.ut_track[track] == FORWARD_NO_TRACK) return;
-  const uint32_t ut_track = a->ut_tracks.offsets[event] + a->tracks.ut_track[track];
-  const uint32_t begin = a->ut_tracks.hit_offsets[ut_track], end = a->ut_tracks.hit_offsets[ut_track + 1];
-  t->ut_begin[lane] = begin;
-  for (uint32_t h = begin; h < end; h++) take_layer_hit(t, lane, a->ut_tracks.hit_id[h] >> UT_LAYER_BIT & 3, h - begin);
-}
-
-static SL_DEVICE void take_scifi_hits(const struct fit_args *a, uint32_t track, struct fit_tracks *t, uint32_t lane) {
-  const uint32_t begin = a->tracks.hit_offsets[track], end = a->tracks.hit_offsets[track + 1];
-  t->scifi_begin[lane] = begin;
-  for (uint32_t h = begin; h < end; h++) {
-    const uint32_t channel = a->tracks.hit_id[h] & ((1u << SCIFI_CHANNEL_BITS) - 1);
-    const uint32_t layer = (channel >> SCIFI_LAYER_BIT) - SCIFI_STATION_LAYERS; /* stations count from 1 */
-    if (layer < SCIFI_LAYERS) take_layer_hit(t, lane, UT_LAYERS + layer, h - begin);
-  }
-}
-
-/* The hits of a layer are loaded in three steps, with a leg of the fit between them, so that a GPU does not wait:
- * numbers that say where they are (find_hits), their numbers (load_hits), and what is computed from these (hits_of). */
-enum { NO_PLACE = -1 };
-struct hit_places {
-  int32_t hit[SL_LANES]; /* UT: index of the hit; SciFi: the same relative to the event; or NO_PLACE */
-  uint32_t id[SL_LANES]; /* UT: sector; SciFi: hit_id */
-};
-struct hit_numbers {
-  float x[SL_LANES], z[SL_LANES], dxdy[SL_LANES], dzdy[SL_LANES], pitch[SL_LANES]; /* UT: pitch */
-  uint32_t size[SL_LANES];                                                         /* SciFi: pseudo_size, or NO_SIZE */
-};
-enum { NO_SIZE = 255 };
-
-static SL_DEVICE struct hit_places find_hits(const struct fit_args *a, const struct fit_tracks *t, uint32_t layer) {
-  struct hit_places p;
-  SL_FOR_LANES (j) {
-    const uint32_t n = layer < LAYERS ? layer_hit(t, j, layer) : NO_LAYER_HIT;
-    p.hit[j] = NO_PLACE;
-    p.id[j] = 0;
-    if (n == NO_LAYER_HIT) continue;
-    if (layer < UT_LAYERS) {
-      p.hit[j] = (int32_t)(t->ut_begin[j] + n);
-      p.id[j] = a->ut_tracks.hit_sector[p.hit[j]];
-    } else {
-      p.hit[j] = a->tracks.hit[t->scifi_begin[j] + n];
-      p.id[j] = a->tracks.hit_id[t->scifi_begin[j] + n];
-    }
-  }
-  return p;
-}
-
-static SL_DEVICE void load_scifi_hit(const struct fit_args *a, uint32_t h, uint32_t id, uint32_t lane,
-                                     struct hit_numbers *hit) {
-  const uint32_t mat = ((id & ((1u << SCIFI_CHANNEL_BITS) - 1)) >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT;
-  hit->x[lane] = a->scifi_hits.x[h];
-  hit->z[lane] = a->scifi_hits.z[h];
-  hit->dxdy[lane] = a->scifi_geometry.dxdy[mat];
-  hit->dzdy[lane] = a->scifi_geometry.dzdy[mat];
-  hit->size[lane] = a->scifi_hits.pseudo_size[h];
-}
-
-static SL_DEVICE struct hit_numbers load_hits(const struct fit_args *a, const struct fit_tracks *t,
-                                              const struct hit_places *places, uint32_t layer) {
-  struct hit_numbers n;
-  SL_FOR_LANES (j) {
-    const int32_t h = places->hit[j];
-    n.x[j] = n.z[j] = n.dxdy[j] = n.dzdy[j] = n.pitch[j] = 0.0f;
-    n.size[j] = NO_SIZE;
-    if (h == NO_PLACE) continue;
-    if (layer < UT_LAYERS) {
-      n.x[j] = a->ut_tracks.hit_x[h];
-      n.z[j] = a->ut_tracks.hit_z[h];
-      n.dxdy[j] = a->ut_groups.layer_slope[layer];
-      n.pitch[j] = a->ut_geometry.pitch[places->id[j]];
-    } else {
-      load_scifi_hit(a, t->scifi_offset[j] + (uint32_t)h, places->id[j], j, &n);
-    }
-  }
-  return n;
-}
-
-static SL_DEVICE struct fit_hit hits_of(const struct fit_args *a, const struct hit_numbers *n, uint32_t layer) {
-  float variance[SL_LANES];
-  struct fit_hit hit;
-  SL_FOR_LANES (j)
-    variance[j] = layer < UT_LAYERS       ? n->pitch[j] * n->pitch[j] / 12.0f * a->kalman.ut_variance[0]
-                  : n->size[j] == NO_SIZE ? 0.0f
-                                          : a->kalman.scifi_variance[n->size[j] < KALMAN_SIZES ? n->size[j] : 0];
-  hit.x = sl_f32s_in(n->x);
-  hit.z = sl_f32s_in(n->z);
-  hit.dxdy = sl_f32s_in(n->dxdy);
-  hit.dzdy = sl_f32s_in(n->dzdy);
-  hit.variance = sl_f32s_in(variance);
-  hit.is_hit = SL_MASK(hit.variance > 0.0f);
-  return hit;
-}
-
-static SL_DEVICE void take_velo_hits(const struct fit_args *a, uint32_t velo_track, struct fit_tracks *t,
-                                     uint32_t lane) {
-  const uint32_t begin = a->velo_tracks.hit_offsets[velo_track], end = a->velo_tracks.hit_offsets[velo_track + 1];
-  t->velo_end[lane] = (int32_t)end;
-  t->velo_count[lane] = (int32_t)(end - begin);
-}
-
-/* Takes a track of an event into a lane, without the hits in t->removed. */
-static SL_DEVICE void take_track(const struct fit_args *a, uint32_t event, uint32_t track, struct fit_tracks *t,
-                                 uint32_t lane) {
-  take_velo_hits(a, a->velo_index[track], t, lane);
-  t->track[lane] = track;
-  t->qop[lane] = a->tracks.qop[track];
-  t->velo_loss[lane] = a->velo_energy_loss * (float)t->velo_count[lane];
-  t->hits[VELO][lane] = t->velo_count[lane];
-  t->hits[UT][lane] = t->hits[SCIFI][lane] = 0;
-  t->by_layer[lane] = UINT64_MAX;
-  t->scifi_offset[lane] = a->scifi_hits.offsets[event];
-  take_ut_hits(a, event, track, t, lane);
-  take_scifi_hits(a, track, t, lane);
+/* Takes the hits in t->removed away. */
+static SL_DEVICE void leave_out_removed(struct fit_tracks *t, uint32_t lane) {
   for (uint32_t k = 0; k < REMOVED_MAX; k++) {
     const int32_t hit = t->removed[k][lane];
     if (hit == NO_HIT) continue;
@@ -189,85 +64,6 @@ static SL_DEVICE void take_track(const struct fit_args *a, uint32_t event, uint3
   }
 }
 
-/* ---------------------------------------------------------------------------------------------------- VELO */
-
-/* VELO hits of the lanes, without the removed ones; numbers by ascending z. */
-struct lane_hits {
-  sl_i32s end, first, last, removed[REMOVED_MAX];
-  const float *x, *y, *z;
-  int32_t most; /* of all lanes */
-};
-
-static SL_DEVICE struct lane_hits lane_hits_of(const struct fit_args *a, const struct fit_tracks *t) {
-  int32_t first[SL_LANES], last[SL_LANES];
-  struct lane_hits hits;
-  hits.x = a->velo_tracks.hit_x;
-  hits.y = a->velo_tracks.hit_y;
-  hits.z = a->velo_tracks.hit_z;
-  hits.most = 0;
-  SL_FOR_LANES (j) {
-    first[j] = 0;
-    last[j] = t->velo_count[j] - 1;
-    while (first[j] == t->removed[0][j] || first[j] == t->removed[1][j]) first[j]++;
-    while (last[j] == t->removed[0][j] || last[j] == t->removed[1][j]) last[j]--;
-    hits.most = t->velo_count[j] > hits.most ? t->velo_count[j] : hits.most;
-  }
-  hits.end = sl_i32s_in(t->velo_end);
-  hits.first = sl_i32s_in(first);
-  hits.last = sl_i32s_in(last);
-  for (uint32_t k = 0; k < REMOVED_MAX; k++) hits.removed[k] = sl_i32s_in(t->removed[k]);
-  return hits;
-}
-
-static SL_DEVICE sl_i32s velo_index(const struct lane_hits *hits, sl_i32s n) { return hits->end - 1 - n; }
-
-/* Scattering between hits, with more near the RF foil: README.md of selections, "Fit". */
-static SL_DEVICE sl_f32s velo_scattering(const struct fit_args *a, sl_f32s x, sl_f32s y) {
-  const sl_f32s sum = x + y, difference = y - x;
-  const float width = a->foil_width;
-  const sl_i32s above = SL_MASK(difference > -width) & SL_MASK(sum >= 0.0f) & SL_MASK(sum < width);
-  const sl_i32s below = SL_MASK(difference < width) & SL_MASK(sum > -width) & SL_MASK(sum <= 0.0f);
-  return a->scattering + sl_f32s_select(above | below, sl_f32s_of(a->scattering_foil), sl_f32s_of(0.0f));
-}
-
-static SL_DEVICE struct velo_state velo_begin(const struct fit_args *a, const struct lane_hits *hits, sl_i32s from,
-                                              sl_i32s to, sl_f32s qop) {
-  const float variance = a->hit_error * a->hit_error;
-  const sl_i32s first = velo_index(hits, from), last = velo_index(hits, to);
-  const sl_f32s z = sl_f32s_gather(hits->z, first), dz = sl_f32s_gather(hits->z, last) - z;
-  struct velo_state s;
-  s.x = velo_line_begin(sl_f32s_gather(hits->x, first), sl_f32s_gather(hits->x, last), dz, variance, a->slope_variance);
-  s.y = velo_line_begin(sl_f32s_gather(hits->y, first), sl_f32s_gather(hits->y, last), dz, variance, a->slope_variance);
-  s.z = z;
-  s.chi2 = sl_f32s_of(0.0f);
-  s.noise_x = velo_noise(s.x.t, qop);
-  s.noise_y = velo_noise(s.y.t, qop);
-  return s;
-}
-
-/* Moves the lanes to their hit n, if they have it between the begin and the end of the fit. Returns the increments. */
-static SL_DEVICE sl_f32s velo_next(const struct fit_args *a, const struct lane_hits *hits, int32_t n, sl_i32s is_inside,
-                                   struct velo_state *s) {
-  const sl_i32s number = sl_i32s_of((uint32_t)n);
-  const sl_i32s hit = velo_index(hits, sl_i32s_clamp(number, hits->first, hits->last));
-  const sl_i32s is_hit = is_inside & SL_MASK(number != hits->removed[0]) & SL_MASK(number != hits->removed[1]);
-  const sl_f32s x = sl_f32s_gather(hits->x, hit), y = sl_f32s_gather(hits->y, hit), z = sl_f32s_gather(hits->z, hit);
-  const sl_f32s dz = z - s->z, scattering = velo_scattering(a, x, y);
-  const struct velo_material m = {a->lever, a->lever_covariance};
-  struct velo_line line_x = s->x, line_y = s->y;
-  const float variance = a->hit_error * a->hit_error;
-  const sl_f32s increment = velo_step(&line_x, m, dz, x, variance, s->noise_x * scattering) +
-                            velo_step(&line_y, m, dz, y, variance, s->noise_y * scattering);
-  const sl_f32s counted = sl_f32s_select(is_hit, increment, sl_f32s_of(0.0f));
-  s->x = velo_line_select(is_hit, line_x, s->x);
-  s->y = velo_line_select(is_hit, line_y, s->y);
-  s->z = sl_f32s_select(is_hit, z, s->z);
-  s->chi2 = s->chi2 + counted;
-  return counted;
-}
-
-/* -------------------------------------------------------------------------------------------- the whole track */
-
 /* Notes the increment of hit number `n` as the worst, if it is; only hits that may be removed. */
 static SL_DEVICE void compare(struct fit_pass *p, sl_f32s increment, int32_t n, sl_i32s may_remove) {
   const sl_i32s is_worst = may_remove & SL_MASK(increment > p->worst);
@@ -275,91 +71,32 @@ static SL_DEVICE void compare(struct fit_pass *p, sl_f32s increment, int32_t n, 
   p->worst_hit = sl_i32s_select(is_worst, sl_i32s_of((uint32_t)n), p->worst_hit);
 }
 
-static SL_DEVICE void pass_velo(const struct fit_args *a, const struct fit_tracks *t, struct fit_pass *p) {
-  const struct lane_hits hits = lane_hits_of(a, t);
-  const sl_f32s qop = sl_f32s_in(t->qop);
-  const sl_i32s may_remove = SL_MASK(sl_i32s_in(t->hits[VELO]) > (int32_t)a->min_velo_hits);
-  struct velo_state v = velo_begin(a, &hits, hits.first, hits.last, qop);
-  for (int32_t n = 1; n < hits.most; n++) {
-    const sl_i32s number = sl_i32s_of((uint32_t)n);
-    const sl_f32s increment = velo_next(a, &hits, n, SL_MASK(number > hits.first) & SL_MASK(number <= hits.last), &v);
-    if (n < KALMAN_VELO_BITS) compare(p, increment, n, may_remove);
-  }
-  p->chi2[VELO] = v.chi2;
-  const struct velo_material none = {0.0f, 0.0f};
-  const sl_f32s dz = a->kalman.plane_z[KALMAN_V] - v.z, zero = sl_f32s_of(0.0f), prior = a->prior * qop;
-  velo_move(&v.x, none, dz, zero);
-  velo_move(&v.y, none, dz, zero);
-  struct fit_state *s = &p->s;
-  s->v[STATE_X] = v.x.u;
-  s->v[STATE_Y] = v.y.u;
-  s->v[STATE_TX] = v.x.t;
-  s->v[STATE_TY] = v.y.t;
-  s->v[STATE_QOP] = qop;
-  s->x_rest = zero;
-  STEPS_UNROLL
-  for (int i = 0; i < TRIANGLE; i++) s->c[i] = zero;
-  s->c[at(STATE_X, STATE_X)] = v.x.c_uu;
-  s->c[at(STATE_TX, STATE_X)] = v.x.c_ut;
-  s->c[at(STATE_TX, STATE_TX)] = v.x.c_tt;
-  s->c[at(STATE_Y, STATE_Y)] = v.y.c_uu;
-  s->c[at(STATE_TY, STATE_Y)] = v.y.c_ut;
-  s->c[at(STATE_TY, STATE_TY)] = v.y.c_tt;
-  s->c[at(STATE_QOP, STATE_QOP)] = prior * prior;
+static SL_DEVICE void note_velo_hit(const struct fit_args *a, const struct fit_tracks *t, const struct lane_hits *hits,
+                                    int32_t n, const struct velo_measurement *m, struct fit_pass *p) {
+  (void)a, (void)t, (void)hits;
+  if (n < KALMAN_VELO_BITS) compare(p, m->chi2, n, p->may_remove[VELO]);
 }
 
-static SL_DEVICE void pass_leg(const struct fit_args *a, int leg, const float *coefficients, sl_f32s velo_loss,
-                               struct fit_state *s) {
-  const float *scales = a->kalman.scales + leg * KALMAN_LEG_SCALES, *noise = a->kalman.noise + leg * KALMAN_LEG_NOISES;
-  const struct kalman_leg_scales l = {scales[0], scales[1], scales[2], scales[3], scales[4], scales[5], scales[6]};
-  const float polarity = a->magnet.sign[0];
-  const sl_f32s loss = velo_loss + a->kalman.energy_loss[leg];
-  switch (kalman_kind(leg)) {
-    case KALMAN_FIRST:
-      move_state(KALMAN_FIRST, &l, coefficients, polarity, noise, loss, s);
-      break;
-    case KALMAN_SHORT:
-      move_state(KALMAN_SHORT, &l, coefficients, polarity, noise, loss, s);
-      break;
-    case KALMAN_GAP:
-      move_state(KALMAN_GAP, &l, coefficients, polarity, noise, loss, s);
-      break;
-    default:
-      move_state(KALMAN_LONG, &l, coefficients, polarity, noise, loss, s);
-      break;
-  }
-}
-
-static SL_DEVICE void pass_layers(const struct fit_args *a, const struct fit_tracks *t, struct fit_pass *p) {
-  const float *coefficients = a->kalman.coefficients;
-  const sl_i32s may_remove[2] = {SL_MASK(sl_i32s_in(t->hits[UT]) > (int32_t)a->min_ut_hits),
-                                 SL_MASK(sl_i32s_in(t->hits[SCIFI]) > (int32_t)a->min_scifi_hits)};
-  const sl_f32s velo_loss = sl_f32s_in(t->velo_loss);
-  p->chi2[UT] = p->chi2[SCIFI] = sl_f32s_of(0.0f);
-  struct hit_places places = find_hits(a, t, 0);
-  SL_ROLLED
-  for (int leg = 0; leg < KALMAN_LEGS; leg++) {
-    const int32_t n = KALMAN_UT_BIT + leg;
-    const int kind = kalman_kind(leg), is_scifi = leg >= UT_LAYERS;
-    const struct hit_numbers hits = load_hits(a, t, &places, (uint32_t)leg);
-    places = find_hits(a, t, (uint32_t)leg + 1);
-    pass_leg(a, leg, coefficients, velo_loss, &p->s);
-    coefficients += 2 * (kalman_term_count(kind, 0) + kalman_term_count(kind, 1));
-    const struct fit_hit hit = hits_of(a, &hits, (uint32_t)leg);
-    if (!sl_lanes_any(hit.is_hit)) continue;
-    const sl_f32s increment = update(&hit, a->kalman.plane_z[leg + 1], &p->s);
-    if (is_scifi)
-      p->chi2[SCIFI] = p->chi2[SCIFI] + increment;
-    else
-      p->chi2[UT] = p->chi2[UT] + increment;
-    compare(p, increment, n, is_scifi ? may_remove[1] : may_remove[0]);
-  }
+static SL_DEVICE void use_layer_hit(const struct fit_args *a, const struct fit_tracks *t, int leg,
+                                    const struct fit_hit *hit, struct fit_pass *p) {
+  const sl_f32s increment = update(hit, a->kalman.plane_z[leg + 1], &p->s).chi2;
+  const int is_scifi = leg >= UT_LAYERS;
+  (void)t;
+  if (is_scifi)
+    p->chi2[SCIFI] = p->chi2[SCIFI] + increment;
+  else
+    p->chi2[UT] = p->chi2[UT] + increment;
+  compare(p, increment, KALMAN_UT_BIT + leg, is_scifi ? p->may_remove[SCIFI] : p->may_remove[UT]);
 }
 
 static SL_DEVICE void fit_tracks_once(const struct fit_args *a, const struct fit_tracks *t, struct fit_pass *p) {
   p->worst = sl_f32s_of(0.0f);
   p->worst_hit = sl_i32s_of(NO_HIT);
-  pass_velo(a, t, p);
+  p->may_remove[VELO] = SL_MASK(sl_i32s_in(t->hits[VELO]) > (int32_t)a->min_velo_hits);
+  p->may_remove[UT] = SL_MASK(sl_i32s_in(t->hits[UT]) > (int32_t)a->min_ut_hits);
+  p->may_remove[SCIFI] = SL_MASK(sl_i32s_in(t->hits[SCIFI]) > (int32_t)a->min_scifi_hits);
+  p->chi2[VELO] = pass_velo(a, t, p);
+  p->chi2[UT] = p->chi2[SCIFI] = sl_f32s_of(0.0f);
   pass_layers(a, t, p);
 }
 
@@ -470,7 +207,9 @@ static SL_DEVICE void fit_listed(const struct fit_args *a, uint32_t round, uint3
   SL_FOR_LANES (j) { /* spare lanes repeat the last track */
     const uint32_t n = chunk->list[k + (j < count ? j : count - 1)];
     for (uint32_t r = 0; r < REMOVED_MAX; r++) t.removed[r][j] = r < round ? chunk->removed[r][n] : NO_HIT;
-    take_track(a, chunk->event[n], chunk->first + n, &t, j);
+    const uint32_t track = chunk->first + n;
+    take_track(a, chunk->event[n], track, a->velo_index[track], &t, j);
+    leave_out_removed(&t, j);
   }
   fit_tracks_once(a, &t, &pass);
   take_numbers(a, &pass, &numbers);
@@ -558,15 +297,9 @@ SL_KERNEL_REGISTERS(fit_momenta, struct fit_args, 128) {
 
 /* Takes the VELO hits of a track and its momentum. */
 static SL_DEVICE void take_for_beam(const struct fit_args *a, uint32_t track, struct fit_tracks *t, uint32_t lane) {
-  uint64_t removed = a->fits.removed[track] & (((uint64_t)1 << KALMAN_VELO_BITS) - 1);
   take_velo_hits(a, a->velo_index[track], t, lane);
   t->qop[lane] = a->states.qop[track];
-  for (uint32_t k = 0; k < REMOVED_MAX; k++) {
-    int32_t hit = 0;
-    while (removed != 0 && !(removed >> hit & 1)) hit++;
-    t->removed[k][lane] = removed != 0 ? hit : NO_HIT;
-    removed &= removed - 1;
-  }
+  list_removed(a->fits.removed[track] & (((uint64_t)1 << KALMAN_VELO_BITS) - 1), t, lane);
 }
 
 /* Filters the VELO hits towards the beam; extrapolates to the closest approach to the beam line. */
@@ -663,12 +396,9 @@ SL_KERNEL(fit_beam_states, struct fit_args) {
 }
 
 static int run(const struct sl_launch *l, const struct fit_args *a) {
-  if (a->ut_tracks.offsets && (!a->ut_geometry.pitch || !a->ut_groups.layer_slope)) {
-    l->services->message(l->services->context, SL_ERROR, "ut_tracks needs ut_geometry and ut_groups, too");
-    return SL_EINVAL;
-  }
-  const int error = SL_LAUNCH(l, fit_momenta, SL_PER_ITEM(a->tracks), *a);
-  return error ? error : SL_LAUNCH(l, fit_beam_states, SL_PER_ITEM(a->tracks), *a);
+  int error = check_inputs(l, a);
+  if (error == SL_OK) error = SL_LAUNCH(l, fit_momenta, SL_PER_ITEM(a->tracks), *a);
+  return error == SL_OK ? SL_LAUNCH(l, fit_beam_states, SL_PER_ITEM(a->tracks), *a) : error;
 }
 
 SL_ALGORITHM(fit, "Kalman fit of long tracks through VELO, UT and SciFi; gives momenta and states", 128, run);

@@ -28,9 +28,16 @@ SL_LANES_FUNCTION sl_f32s fused(sl_f32s a, sl_f32s b, sl_f32s sum) { return fmaf
 /* For functions of the kind of a leg, which the compiler must know inside them. */
 #if defined(SL_TARGET_CPU)
 #define STEPS_INLINE SL_LANES_FUNCTION
+#define STEPS_UNROLL _Pragma("GCC unroll 16")
 #else
 #define STEPS_INLINE SL_LANES_FUNCTION __attribute__((always_inline))
+#define STEPS_UNROLL SL_UNROLL
 #endif
+
+/* A measurement: measured minus predicted, its variance, and the increment of chi2 by an update with it. */
+struct measurement {
+  sl_f32s residual, variance, chi2;
+};
 
 /* ---------------------------------------------------------------------------------------------- in the VELO */
 
@@ -75,9 +82,9 @@ SL_LANES_FUNCTION sl_f32s velo_noise(sl_f32s t, sl_f32s qop) {
   return n2 * (n2 * sl_f32s_sqrt(n2)) * (qop * qop);
 }
 
-/* Extrapolates by dz, with `noise` of the slope, and updates with a hit. Returns the increment of chi2. */
-SL_LANES_FUNCTION sl_f32s velo_step(struct velo_line *line, struct velo_material m, sl_f32s dz, sl_f32s hit,
-                                    float hit_variance, sl_f32s noise) {
+/* Extrapolates by dz, with `noise` of the slope, and updates with a hit. */
+SL_LANES_FUNCTION struct measurement velo_step(struct velo_line *line, struct velo_material m, sl_f32s dz, sl_f32s hit,
+                                               float hit_variance, sl_f32s noise) {
   const float lever2 = m.lever * m.lever, apart = lever2 - m.lever_covariance * m.lever_covariance;
   const sl_f32s noise_uu = noise * dz * dz * lever2, noise_ut = noise * dz * m.lever_covariance;
   const sl_f32s residual = hit - fused(line->t, dz, line->u);
@@ -86,13 +93,14 @@ SL_LANES_FUNCTION sl_f32s velo_step(struct velo_line *line, struct velo_material
   const sl_f32s determinant = (line->c_uu * line->c_tt - line->c_ut * line->c_ut) + moved_uu * noise +
                               line->c_tt * noise_uu - 2.0f * moved_ut * noise_ut + noise * noise * (dz * dz) * apart;
   const sl_f32s c_uu = moved_uu + noise_uu, c_ut = moved_ut + noise_ut, c_tt = line->c_tt + noise;
-  const sl_f32s r = 1.0f / (hit_variance + c_uu), gain_u = c_uu * r, gain_t = c_ut * r;
+  const sl_f32s variance = hit_variance + c_uu, r = 1.0f / variance, gain_u = c_uu * r, gain_t = c_ut * r;
   line->u = hit - (hit_variance * r) * residual;
   line->t = fused(gain_t, residual, line->t);
   line->c_uu = hit_variance * gain_u;
   line->c_ut = hit_variance * gain_t;
   line->c_tt = (hit_variance * c_tt + determinant) * r;
-  return residual * residual * r;
+  const struct measurement measured = {residual, variance, residual * residual * r};
+  return measured;
 }
 
 /* Extrapolates by dz, with noise of the slope. */
@@ -110,14 +118,19 @@ struct fit_state {
   sl_f32s v[STATE_NUMBERS], x_rest, c[TRIANGLE]; /* the position is v[STATE_X] + x_rest */
 };
 
+SL_LANES_FUNCTION struct fit_state fit_state_select(sl_i32s mask, const struct fit_state *a,
+                                                    const struct fit_state *b) {
+  struct fit_state s;
+  STEPS_UNROLL
+  for (int i = 0; i < STATE_NUMBERS; i++) s.v[i] = sl_f32s_select(mask, a->v[i], b->v[i]);
+  s.x_rest = sl_f32s_select(mask, a->x_rest, b->x_rest);
+  STEPS_UNROLL
+  for (int i = 0; i < TRIANGLE; i++) s.c[i] = sl_f32s_select(mask, a->c[i], b->c[i]);
+  return s;
+}
+
 /* Index in the triangle. */
 SL_LANES_FUNCTION int at(int i, int j) { return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i; }
-
-#if defined(SL_TARGET_CPU)
-#define STEPS_UNROLL _Pragma("GCC unroll 16")
-#else
-#define STEPS_UNROLL SL_UNROLL
-#endif
 
 /* Adds a number to x, in lanes of the mask. */
 SL_LANES_FUNCTION void add_to_x(sl_i32s mask, sl_f32s dx, struct fit_state *s) {
@@ -237,8 +250,8 @@ struct fit_hit {
 
 /* Updates the state at the plane with a hit near it: a shear makes the measured coordinate u the first number of the
  * covariance. (Without s dz ty: its error is below a micrometre.) Lanes without a hit keep all bits: their shear, gain
- * and residual are 0. Returns the increment of chi2, 0 without a hit. */
-SL_LANES_FUNCTION sl_f32s update(const struct fit_hit *hit, float plane_z, struct fit_state *s) {
+ * and residual are 0. */
+SL_LANES_FUNCTION struct measurement update(const struct fit_hit *hit, float plane_z, struct fit_state *s) {
   const sl_f32s zero = sl_f32s_of(0.0f), y = s->v[STATE_Y];
   const sl_f32s by_y = -hit->dxdy; /* 0 without a hit */
   const sl_f32s dz = sl_f32s_select(hit->is_hit, fused(hit->dzdy, y, hit->z - plane_z), zero);
@@ -249,7 +262,7 @@ SL_LANES_FUNCTION sl_f32s update(const struct fit_hit *hit, float plane_z, struc
   c_uu = fused(dz, cu[STATE_TX], fused(by_y, cu[STATE_Y], cu[STATE_X]));
   away = fused(by_y, fused(dz, s->v[STATE_TY], y), fused(dz, s->v[STATE_TX], s->x_rest));
   const sl_f32s residual = sl_f32s_select(hit->is_hit, (hit->x - s->v[STATE_X]) - away, zero);
-  const sl_f32s r = sl_f32s_select(hit->is_hit, 1.0f / (c_uu + hit->variance), zero);
+  const sl_f32s variance = c_uu + hit->variance, r = sl_f32s_select(hit->is_hit, 1.0f / variance, zero);
   const sl_f32s shrink = sl_f32s_select(hit->is_hit, hit->variance * r, sl_f32s_of(1.0f));
   STEPS_UNROLL
   for (int j = 0; j < STATE_NUMBERS; j++) gain[j] = cu[j] * r;
@@ -268,7 +281,8 @@ SL_LANES_FUNCTION sl_f32s update(const struct fit_hit *hit, float plane_z, struc
     c[at(STATE_X, j)] = cu[j] - by_y * c[at(STATE_Y, j)] - dz * c[at(STATE_TX, j)];
   const sl_f32s c_xu = c_uu * shrink - by_y * cu[STATE_Y] - dz * cu[STATE_TX];
   c[at(STATE_X, STATE_X)] = c_xu - by_y * c[at(STATE_Y, STATE_X)] - dz * c[at(STATE_TX, STATE_X)];
-  return residual * residual * r;
+  const struct measurement measured = {residual, variance, residual * residual * r};
+  return measured;
 }
 
 #endif

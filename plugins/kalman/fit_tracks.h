@@ -1,9 +1,37 @@
-/* fit_tracks.h: tracks of kalman.fit and their fits, an array element per lane. */
+/* fit_tracks.h: arguments of kalman.fit and kalman.residuals; their tracks, an array element per lane. */
 #ifndef KALMAN_FIT_TRACKS_H
 #define KALMAN_FIT_TRACKS_H
 
 #include "fit_steps.h"
+#include "forward/event_model.h"
 #include "kalman/event_model.h"
+#include "magnet/event_model.h"
+#include "ut/event_model.h"
+#include "velo/event_model.h"
+
+#define FIT_INPUTS(M)                                                                                               \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit hit_id", "long tracks")               \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_x hit_y hit_z", "VELO tracks with hits by descending z") \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id hit_x hit_z hit_sector",                         \
+    "UT tracks to which ut_track refers; if not connected: no UT hits")                                             \
+  M(IN, scifi_hits, scifi_hits, "offsets x z pseudo_size", "SciFi hits to which hit refers")                        \
+  M(OPTIONAL_IN, ut_geometry, ut_geometry, "pitch", "pitch of the strips; needed for UT hits")                      \
+  M(OPTIONAL_IN, ut_groups, ut_sector_groups, "layer_slope", "slopes of the strips; needed for UT hits")            \
+  M(IN, scifi_geometry, scifi_geometry, "dxdy dzdy", "slopes of the fibres")                                        \
+  M(IN, magnet, magnet_polarity, "sign", "polarity of the magnet")                                                  \
+  M(IN, kalman, kalman_constants, "", "transport, scattering, energy loss and resolution")
+#define FIT_PROPERTIES(M)                                                                                    \
+  M(F32, hit_error, 0.0125, 1e-6, 10.0, "mm", "standard deviation of a VELO hit in x and in y")              \
+  M(F32, slope_variance, 0.01, 1e-9, 1.0, "", "initial variance of the slopes")                              \
+  M(F32, scattering, 1.48, 0.0, 1e6, "MeV2",                                                                 \
+    "between VELO hits: slope variance from scattering, times p^2, at slope 0")                              \
+  M(F32, scattering_foil, 0.6, 0.0, 1e6, "MeV2", "addition to `scattering` for hits near the RF foil")       \
+  M(F32, lever, 0.643, 0.0, 1.0, "", "between VELO hits: position deviation / (slope deviation * distance)") \
+  M(F32, lever_covariance, 0.526, 0.0, 1.0, "",                                                              \
+    "between VELO hits: covariance of position and slope / (slope variance * distance)")                     \
+  M(F32, foil_width, 15.0, 0.0, 1e3, "mm", "half width of the region near the RF foil, in x + y and y - x")  \
+  M(F32, velo_energy_loss, 0.8, 0.0, 1e3, "MeV", "energy loss in the VELO per hit")                          \
+  M(F32, prior, 0.05, 1e-6, 1.0, "", "standard deviation of q/p of the input tracks, relative")
 
 enum { REMOVED_MAX = 2, NO_HIT = 255, LAYERS = KALMAN_LEGS };
 
@@ -18,24 +46,9 @@ struct fit_tracks {
   int32_t removed[REMOVED_MAX][SL_LANES];           /* hits that are not used */
   int32_t hits[DETECTORS][SL_LANES];                /* numbers of hits that are used */
   uint32_t ut_begin[SL_LANES], scifi_begin[SL_LANES], scifi_offset[SL_LANES]; /* scifi_offset: of the event's hits */
-  uint64_t
-      by_layer[SL_LANES]; /* four bits per layer of UT and SciFi: number of its hit after ut_begin or scifi_begin */
+  uint64_t by_layer[SL_LANES]; /* four bits per layer of UT and SciFi: its hit, after ut_begin or scifi_begin */
 };
 enum { LAYER_BITS = 4, NO_LAYER_HIT = 15 };
-
-/* A fit of these tracks. */
-struct fit_pass {
-  struct fit_state s;
-  sl_f32s chi2[DETECTORS], worst;
-  sl_i32s worst_hit;
-};
-
-/* The same, as numbers of lanes: q/p and its variance, position and slopes at the last plane. */
-struct fit_numbers {
-  float qop[SL_LANES], c44[SL_LANES], x[SL_LANES], y[SL_LANES], tx[SL_LANES], ty[SL_LANES];
-  float chi2[DETECTORS][SL_LANES], worst[SL_LANES];
-  int32_t worst_hit[SL_LANES];
-};
 
 static SL_DEVICE uint32_t layer_hit(const struct fit_tracks *t, uint32_t lane, uint32_t layer) {
   return (uint32_t)(t->by_layer[lane] >> LAYER_BITS * layer) & NO_LAYER_HIT;
@@ -58,5 +71,22 @@ static SL_DEVICE int32_t ndof_of(const struct fit_tracks *t, uint32_t lane) {
 }
 
 static SL_DEVICE uint64_t removed_bit(int32_t hit) { return hit == NO_HIT ? 0 : (uint64_t)1 << hit; }
+
+/* The inverse: lists the bits of a mask. */
+static SL_DEVICE void list_removed(uint64_t removed, struct fit_tracks *t, uint32_t lane) {
+  for (uint32_t k = 0; k < REMOVED_MAX; k++) {
+    int32_t hit = 0;
+    while (removed != 0 && !(removed >> hit & 1)) hit++;
+    t->removed[k][lane] = removed != 0 ? hit : NO_HIT;
+    removed &= removed - 1;
+  }
+}
+
+/* Number of the first VELO hit that is used. */
+static SL_DEVICE int32_t first_velo_hit(const struct fit_tracks *t, uint32_t lane) {
+  int32_t first = 0;
+  while (first == t->removed[0][lane] || first == t->removed[1][lane]) first++;
+  return first;
+}
 
 #endif

@@ -28,6 +28,12 @@ struct ref_constants {
   int max_removed;
 };
 
+/* A measurement in the order of the filter; layer: as in kalman_residuals. */
+struct ref_measurement {
+  int layer, is_removed;
+  double residual, variance, z;
+};
+
 struct ref_fit {
   double state[5], c44, chi2[3]; /* state: at the last plane */
   int hits[3], ndof;
@@ -35,7 +41,15 @@ struct ref_fit {
   double beam[5], c_x[3], c_y[3]; /* x, y, z, tx, ty at the beam line; variances xx, xt, tt */
   double worst;
   int worst_bit;
+  int measured;
+  struct ref_measurement measurement[2 * REF_VELO_MAX + KALMAN_LEGS];
 };
+
+/* Appends a measurement. Returns its chi2. */
+static double ref_note(struct ref_fit *fit, struct ref_measurement m) {
+  fit->measurement[fit->measured++] = m;
+  return m.residual * m.residual / m.variance;
+}
 
 /* A projection: v = (u, t), c = covariance uu, ut, tt. */
 static void ref_predict(double v[2], double c[3], double dz, double noise, double lever, double covariance) {
@@ -45,14 +59,14 @@ static void ref_predict(double v[2], double c[3], double dz, double noise, doubl
   c[2] += noise;
 }
 
-static double ref_update(double v[2], double c[3], double hit) {
+static struct ref_measurement ref_update(double v[2], double c[3], double hit) {
   const double variance = c[0] + 0.0125 * 0.0125, r = hit - v[0], k = c[0] / variance, l = c[1] / variance;
   v[0] += k * r;
   v[1] += l * r;
   c[2] -= l * c[1];
   c[1] *= 1 - k;
   c[0] *= 1 - k;
-  return r * r / variance;
+  return (struct ref_measurement){.residual = r, .variance = variance};
 }
 
 static double ref_velo_noise(const double hit[3], double t, double qop) {
@@ -80,12 +94,21 @@ static double ref_velo(const struct ref_track *t, uint64_t removed, int step, do
   }
   const double tx = x[1], ty = y[1];
   double z = f[2];
-  for (int n = first + step; n != last + step; n += step) {
+  for (int n = first + step; n >= 0 && n < t->velo_count; n += step) {
     const double *h = t->velo[n];
-    if (removed >> n & 1) continue;
-    ref_predict(x, cx, h[2] - z, ref_velo_noise(h, tx, qop), 0.643, 0.526);
-    ref_predict(y, cy, h[2] - z, ref_velo_noise(h, ty, qop), 0.643, 0.526);
-    const double increment = ref_update(x, cx, h[0]) + ref_update(y, cy, h[1]);
+    const int is_removed = (int)(removed >> n & 1);
+    double increment = 0;
+    for (int k = 0; k < 2; k++) {
+      double *v = k ? y : x, *c = k ? cy : cx, to[2] = {v[0], v[1]}, c_to[3] = {c[0], c[1], c[2]};
+      ref_predict(to, c_to, h[2] - z, ref_velo_noise(h, k ? ty : tx, qop), 0.643, 0.526);
+      struct ref_measurement m = ref_update(to, c_to, h[k]);
+      m.layer = k, m.is_removed = is_removed, m.z = h[2];
+      if (fit) increment += ref_note(fit, m);
+      if (is_removed) continue;
+      memcpy(v, to, sizeof to);
+      memcpy(c, c_to, sizeof c_to);
+    }
+    if (is_removed) continue;
     z = h[2];
     if (!fit) continue;
     fit->chi2[REF_VELO] += increment;
@@ -125,8 +148,8 @@ static void ref_leg(const struct ref_constants *k, int leg, double velo_loss, do
   memcpy(c, moved, sizeof moved);
 }
 
-static double ref_plane(const struct ref_constants *k, const struct ref_track *t, int leg, double s[5],
-                        double c[5][5]) {
+static struct ref_measurement ref_plane(const struct ref_constants *k, const struct ref_track *t, int leg,
+                                        int is_removed, double s[5], double c[5][5]) {
   const double plane_z = (double)(float)k->legs->legs[leg].z_end; /* as in kalman_constants */
   const double dz = t->hit[leg].z + t->hit[leg].dzdy * s[1] - plane_z, a = t->hit[leg].dxdy;
   const double h[5] = {1, -a, dz, 0, 0};
@@ -136,11 +159,12 @@ static double ref_plane(const struct ref_constants *k, const struct ref_track *t
     residual -= h[i] * s[i];
   }
   for (int i = 0; i < 5; i++) variance += h[i] * ch[i];
-  for (int i = 0; i < 5; i++) {
+  const double z = t->hit[leg].z + t->hit[leg].dzdy * s[1];
+  for (int i = 0; i < 5 && !is_removed; i++) {
     s[i] += ch[i] / variance * residual;
     for (int m = 0; m < 5; m++) c[i][m] -= ch[i] * ch[m] / variance;
   }
-  return residual * residual / variance;
+  return (struct ref_measurement){2 + leg, is_removed, residual, variance, z};
 }
 
 static struct ref_fit ref_once(const struct ref_constants *k, const struct ref_track *t, uint64_t removed) {
@@ -163,8 +187,10 @@ static struct ref_fit ref_once(const struct ref_constants *k, const struct ref_t
   for (int l = 0; l < KALMAN_LEGS; l++) {
     const int detector = l < KALMAN_UT_LAYERS ? REF_UT : REF_SCIFI, least = detector == REF_UT ? 2 : 9;
     ref_leg(k, l, 0.8 * t->velo_count, s, c);
-    if (!(t->hit[l].variance > 0) || removed >> (KALMAN_UT_BIT + l) & 1) continue;
-    const double increment = ref_plane(k, t, l, s, c);
+    if (!(t->hit[l].variance > 0)) continue;
+    const int is_removed = (int)(removed >> (KALMAN_UT_BIT + l) & 1);
+    const double increment = ref_note(&fit, ref_plane(k, t, l, is_removed, s, c));
+    if (is_removed) continue;
     fit.chi2[detector] += increment;
     if (fit.hits[detector] > least && increment > fit.worst) fit.worst = increment, fit.worst_bit = KALMAN_UT_BIT + l;
   }
@@ -175,7 +201,7 @@ static struct ref_fit ref_once(const struct ref_constants *k, const struct ref_t
 
 static double ref_chi2(const struct ref_fit *f) { return f->chi2[0] + f->chi2[1] + f->chi2[2]; }
 
-static struct ref_fit ref_fit_track(const struct ref_constants *k, const struct ref_track *t) {
+static inline struct ref_fit ref_fit_track(const struct ref_constants *k, const struct ref_track *t) {
   struct ref_fit fit = ref_once(k, t, 0);
   for (int round = 0; round < k->max_removed && fit.worst > k->max_increment; round++) {
     const struct ref_fit next = ref_once(k, t, fit.removed | (uint64_t)1 << fit.worst_bit);

@@ -46,4 +46,17 @@ enum { KALMAN_VELO_BITS = 48, KALMAN_UT_BIT = KALMAN_VELO_BITS, KALMAN_SCIFI_BIT
   F(ty, f32, PER_ITEM, "", "slope dy/dz in front of the ECAL")
 SL_COLLECTION(kalman_fits, KALMAN_FITS_FIELDS, "Kalman fits of long tracks");
 
+/* `layer` of a measurement: x and y of VELO hits; KALMAN_UT_LAYER + leg for the layer at the end of a leg. */
+enum { KALMAN_VELO_X, KALMAN_VELO_Y, KALMAN_UT_LAYER };
+
+#define KALMAN_RESIDUALS_FIELDS(F)                                                                              \
+  F(offsets, u32, OFFSETS, "", "index of the first measurement of an event")                                    \
+  F(track, u32, PER_ITEM, "", "index of the track in the event")                                                \
+  F(layer, u8, PER_ITEM, "", "0: VELO x, 1: VELO y, 2 to 5: UT layers, 6 to 17: SciFi layers, by ascending z")  \
+  F(is_removed, u8, PER_ITEM, "", "1 if the fit has removed the hit")                                           \
+  F(residual, f32, PER_ITEM, "mm", "measured minus predicted x (VELO y: y), from the used hits with smaller z") \
+  F(error, f32, PER_ITEM, "mm", "standard deviation of the residual: of measurement and prediction together")   \
+  F(z, f32, PER_ITEM, "mm", "z of the hit; SciFi: of the fibre at the predicted y")
+SL_COLLECTION(kalman_residuals, KALMAN_RESIDUALS_FIELDS, "residuals of the hits of Kalman fits");
+
 #endif
