@@ -27,7 +27,12 @@
 #else
 #define KALMAN_UNROLL_
 #endif
+/* With sanitizers, or without optimization, the inlined sums take an hour to compile. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#define KALMAN_INLINE_ SL_MATH_FUNCTION
+#else
 #define KALMAN_INLINE_ SL_MATH_FUNCTION __attribute__((always_inline))
+#endif
 
 /* ------------------------------------------------------------------------------------------ constants of a leg */
 
