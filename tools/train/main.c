@@ -205,6 +205,7 @@ static int scale_of(const struct examples *e, int column, uint32_t activation, d
 }
 
 static int find_inputs(const struct examples *e, char *inputs, struct shape *n, struct scale *s) {
+  n->inputs = 0;
   for (char *rest = inputs, *word; (word = strsep(&rest, ","));) {
     if (n->inputs == NETWORK_INPUTS_MAX) return wrong("number of inputs", "more than 64");
     if (examples_column(e, word) < 0) return 1;
