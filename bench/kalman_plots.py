@@ -5,8 +5,6 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy
 
-from kalman_study import DECAYS, MOMENTA, spread
-
 # The same file for the same figures: text stays text, ids and metadata do not change from run to run.
 plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "kalman", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
                      "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False})
@@ -47,26 +45,17 @@ def momentum(options, result):
     save(options, figure, "kalman_momentum.svg")
 
 
-def masses(options, results):
-    """Masses of true decays before and after the fit, with their widths; the line is the mass of the Particle Data Group."""
-    samples = [sample for sample in DECAYS if sample in results]
-    figure, axes = plt.subplots(1, len(samples), figsize=(3 * len(samples), 3), squeeze=False)
-    for axis, sample in zip(axes.flat, samples):
+def masses(options, decays):
+    """Masses of true decays before and after the fit, with their widths; the line is the mass of the Particle Data Group. A decay
+    has its name, its mass, and for both cases the masses and their width, in MeV."""
+    figure, axes = plt.subplots(1, len(decays), figsize=(3 * len(decays), 3), squeeze=False)
+    for axis, (sample, (name, mass, cases)) in zip(axes.flat, decays.items()):
         low, high, step = RANGES[sample]
         edges = numpy.arange(low, high + step / 2, step)
-        for name, color, style in (("before", BEFORE, "--"), ("after", AFTER, "-")):
-            values = numpy.array(results[sample][name])
-            axis.stairs(numpy.histogram(values, edges)[0], edges, color=color, linestyle=style, label=name)
-        axis.axvline(DECAYS[sample][4][1], color="black", linewidth=0.8)
-        widths = [spread(results[sample][name])[0] for name in ("before", "after")]
+        for case, color, style in (("before", BEFORE, "--"), ("after", AFTER, "-")):
+            axis.stairs(numpy.histogram(cases[case][0], edges)[0], edges, color=color, linestyle=style, label=case)
+        axis.axvline(mass, color="black", linewidth=0.8)
         axis.set(xlabel="mass, MeV", ylabel=f"candidates in {step} MeV", xlim=(low, high))
-        axis.set_title(f"{DECAYS[sample][0]}: {widths[0]:.1f}, {widths[1]:.1f} MeV", fontsize=9)
+        axis.set_title(f"{name}: {', '.join(f'{cases[case][1]:.1f}' for case in ('before', 'after'))} MeV", fontsize=9)
     axes[0, 0].legend(loc="upper left", fontsize=8, handlelength=1.2, borderaxespad=0)
     save(options, figure, "kalman_masses.svg")
-
-
-def draw(options, results):
-    if MOMENTA in results:
-        momentum(options, results[MOMENTA])
-    if any(sample in results for sample in DECAYS):
-        masses(options, results)

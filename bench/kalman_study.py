@@ -257,7 +257,13 @@ def main():
         sys.exit(f"{options.work} has no results: bench/kalman_study.py run makes them")
     if options.what == "plots":
         import kalman_plots
-        kalman_plots.draw(options, results)
+        if MOMENTA in results:
+            kalman_plots.momentum(options, results[MOMENTA])
+        decays = {sample: (decay[0], decay[4][1], {case: (results[sample][case], spread(results[sample][case])[0])
+                                                   for case in ("before", "after")})
+                  for sample, decay in DECAYS.items() if sample in results}
+        if decays:
+            kalman_plots.masses(options, decays)
         return
     made = tables(results)
     if options.page:
