@@ -17,7 +17,7 @@ ANNEALING = ("--use", "pv=pv.annealing")
 cases = [("calo.yaml", SIX, 2, ()), ("calo_clusters.yaml", SIX, 6, ()), ("velo.yaml", SIX, 6, ()), ("velo_superpixels.yaml", SIX, 6, ()), ("velo.yaml", MANY, 30, ()), ("pv.yaml", SIX, 6, ()),
          ("pv.yaml", MANY, 30, ()), ("pv.yaml", SIX, 6, ANNEALING), ("pv.yaml", MANY, 30, ANNEALING), ("forward.yaml", SIX, 2, ()),
          ("forward_no_ut.yaml", SIX, 2, ()), ("matching_no_ut.yaml", SIX, 2, ()), ("matching.yaml", SIX, 2, ()), ("forward_then_matching.yaml", SIX, 2, ()),
-         ("selections.yaml", SIX, 2, ()), ("hlt1_pp_default.yaml", SIX, 2, ()), ("kalman.yaml", SIX, 2, ()),
+         ("selections.yaml", SIX, 2, ()), ("hlt1_pp_default.yaml", SIX, 2, ()), ("kalman.yaml", SIX, 2, ()), ("kalman_residuals.yaml", SIX, 2, ()),
          ("hlt1_pp_default.yaml", SIX, 2, ("--with", ROOT / "graphs/variants/kalman_forward.yaml"))]
 for graph, sample, events, arguments in cases:
     expected = digests(graph, sample, "-n", events, *arguments)
