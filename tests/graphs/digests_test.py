@@ -37,9 +37,12 @@ cases = [("calo.yaml", SIX, ()), ("velo.yaml", SIX, ()), ("velo_superpixels.yaml
          ("matching.yaml", SIX, ()),
          ("forward_then_matching.yaml", SIX, ()), ("muon.yaml", SIX, ()), ("particles.yaml", SIX, ()), ("secondary_vertices.yaml", SIX, ()), ("selections.yaml", SIX, ()),
          ("pv.yaml", SIX, ()),
+         ("kalman.yaml", SIX, ()), ("kalman_residuals.yaml", SIX, ()),
+         ("hlt1_pp_default.yaml", SIX, ("--with", "graphs/variants/kalman_forward.yaml")),
          ("pv.yaml", MANY, ()), ("pv.yaml", SIX, ("--use", "pv=pv.annealing")), ("pv.yaml", MANY, ("--use", "pv=pv.annealing"))]
 for graph, sample, arguments in cases:
     name = " ".join((graph, *arguments))
+    arguments = [ROOT / a if a.endswith(".yaml") else a for a in arguments]
     reference = digests(graph, sample, *arguments)
     for port, digest in reference.items():
         found[f"{name} {sample.name} {port}"] = digest

@@ -1,9 +1,12 @@
 /* long_check_test.c: counts and report of truth.long_check for hand-made particles and tracks. */
 #include "check_case.h"
 #include "forward/event_model.h"
+#include "kalman/event_model.h"
+#include "selections/event_model.h"
 #include "ut/event_model.h"
 #include "velo/event_model.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,6 +32,8 @@ static struct {
   struct hits velo, ut, scifi;
   uint32_t track[TRACKS_MAX];
   float qop[TRACKS_MAX], tx[TRACKS_MAX], ty[TRACKS_MAX];
+  float fitted_qop[TRACKS_MAX], chi2[TRACKS_MAX], c44[TRACKS_MAX];
+  uint32_t ndof[TRACKS_MAX];
 } tracks;
 
 static int start(void **state) {
@@ -60,6 +65,15 @@ static void add_track(float qop, struct part velo, struct part ut, struct part s
 #define PART(...) ((struct part){__VA_ARGS__})
 #define NONE      PART(0, 0, 0)
 
+/* Sets the fit of the last track, for run_with_fits. */
+static void set_fit(float qop, float variance, float chi2, uint32_t ndof) {
+  const uint32_t i = tracks.track_count - 1;
+  tracks.fitted_qop[i] = qop;
+  tracks.c44[i] = variance;
+  tracks.chi2[i] = chi2;
+  tracks.ndof[i] = ndof;
+}
+
 static void end_tracks(void) { tracks.offsets[++tracks.event_count] = tracks.track_count; }
 
 static void set_hits(const char *port, const struct hits *hits) {
@@ -84,6 +98,18 @@ static const char *run(int with_ut) {
   set_banks("mc_particles");
   assert_int_equal(sl_test_run(test), 0);
   return sl_test_report(test);
+}
+
+enum { STATES = 1, FITS = 2 };
+static const char *run_with(int connected) {
+  const uint32_t count = tracks.track_count;
+  if (connected & STATES) {
+    sl_test_input(test, "states", "qop", tracks.fitted_qop, count);
+    sl_test_input(test, "states", "chi2", tracks.chi2, count);
+    sl_test_input(test, "states", "ndof", tracks.ndof, count);
+  }
+  if (connected & FITS) sl_test_input(test, "fits", "c44", tracks.c44, count);
+  return run(0);
 }
 
 #define TEN(of) \
@@ -258,6 +284,214 @@ static void momenta_are_those_of_particles_in_all_detectors(void **state) {
   assert_int_equal(number_in(named(momentum, "3 to 5 GeV"), "tracks"), 0);
 }
 
+/* ---------------------------------------------------------------------------------------------------------- fits */
+
+/* Adds a track of A with a fitted q/p that is off by `pull` times its error; the error is 1 % of q/p. */
+static void add_pull(float pull, float charge) {
+  const float qop = charge * (1 + 0.01f * pull) / 12000, error = 0.01f / 12000;
+  add_track(1, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
+  set_fit(qop, error * error, 0, 0);
+}
+
+/* A cell of the histogram of pulls is 0.02 wide. */
+static void pulls_are_deviations_over_errors(void **state) {
+  (void)state;
+  add_event(banks, particles, A);
+  add_pull(-1, 1);
+  add_pull(0.5f, 1);
+  add_pull(2, 1);
+  end_tracks();
+  const char *momentum = strstr(run_with(STATES | FITS), "\"momentum\"");
+  const char *const names[] = {"10 to 20 GeV", "all"};
+  for (int i = 0; i < 2; i++) {
+    const char *bin = named(momentum, names[i]);
+    assert_float_equal(number_in(bin, "pull_median"), 0.5, 0.02);
+    assert_float_equal(number_in(bin, "pull_width"), 1.5, 0.02); /* nearly half of the range of three values */
+    assert_float_equal(number_in(bin, "pull_median_error"), 1.253314f * 1.5f / sqrtf(3), 0.02);
+    assert_float_equal(number_in(bin, "pull_width_error"), 0.961747f * 1.5f / sqrtf(3), 0.02);
+    assert_float_equal(number_in(bin, "median"), 0.005, 1e-3);
+    assert_float_equal(number_in(bin, "median_error"), 1.253314f * 0.015f / sqrtf(3), 1e-3);
+    assert_float_equal(number_in(bin, "width_error"), 0.961747f * 0.015f / sqrtf(3), 1e-3);
+    assert_float_equal(number_in(bin, "p_median_error"), 1.253314f * 0.015f / sqrtf(3), 1e-3);
+    assert_float_equal(number_in(bin, "p_width_error"), 0.961747f * 0.015f / sqrtf(3), 1e-3);
+  }
+  assert_float_equal(number_in(named(momentum, "3 to 5 GeV"), "pull_width"), 0, 0);
+  assert_float_equal(number_in(named(momentum, "3 to 5 GeV"), "pull_width_error"), 0, 0);
+}
+
+/* A pull is positive if the momentum is too low, for both charges. */
+static void pulls_have_the_sign_of_the_charge(void **state) {
+  (void)state;
+  struct true_particle negative = particles[0];
+  negative.charge = -1;
+  add_event(banks, &negative, 1);
+  add_pull(3, -1);
+  end_tracks();
+  const char *bin = named(strstr(run_with(STATES | FITS), "\"momentum\""), "all");
+  assert_float_equal(number_in(bin, "pull_median"), 3, 0.02);
+  assert_float_equal(number_in(bin, "median"), 0.03, 1e-3);
+  assert_float_equal(number_in(bin, "right_charge"), 1, 0);
+}
+
+static void without_fits_there_are_no_pulls(void **state) {
+  (void)state;
+  add_event(banks, particles, A);
+  add_pull(0.5f, 1);
+  end_tracks();
+  const char *report = run_with(STATES);
+  assert_null(strstr(report, "pull"));
+  assert_null(strstr(sl_test_messages(test), "pull"));
+  assert_float_equal(number_in(named(report, "10 to 20 GeV"), "median"), 0.005, 1e-3); /* q/p of the states */
+}
+
+static void without_states_the_momenta_are_those_of_the_tracks(void **state) {
+  (void)state;
+  add_event(banks, particles, A);
+  add_track(1.25f / 12000, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
+  set_fit(1.0f / 12000, 1, 5, 5);
+  end_tracks();
+  const char *report = run_with(0);
+  assert_float_equal(number_in(named(report, "10 to 20 GeV"), "median"), 0.25, 1e-3);
+  assert_null(strstr(report, "pull"));
+  assert_null(strstr(report, "chi2"));
+}
+
+/* Such a track still counts among the momenta. */
+static void pulls_without_a_positive_variance_are_ignored(void **state) {
+  (void)state;
+  static const float variances[] = {0, -1e-12f, NAN};
+  add_event(banks, particles, A);
+  add_pull(1, 1);
+  for (int i = 0; i < 3; i++) {
+    add_pull(1, 1);
+    set_fit(1.01f / 12000, variances[i], 0, 0);
+  }
+  end_tracks();
+  const char *bin = named(run_with(STATES | FITS), "10 to 20 GeV");
+  assert_int_equal(number_in(bin, "tracks"), 4);
+  assert_float_equal(number_in(bin, "pull_median"), 1, 0.02);
+  assert_non_null(strstr(sl_test_messages(test), "the pull of q/p: 3 values that are not numbers were ignored"));
+}
+
+static void without_a_fit_of_a_track_there_are_no_pulls(void **state) {
+  (void)state;
+  add_event(banks, particles, A);
+  add_pull(1, 1);
+  set_fit(1.01f / 12000, 0, 0, 0);
+  end_tracks();
+  assert_null(strstr(run_with(STATES | FITS), "\"pull"));
+  assert_non_null(strstr(sl_test_messages(test), "the pull of q/p: 1 values that are not numbers were ignored"));
+}
+
+static void chi2_is_by_how_many_hits_are_right(void **state) {
+  (void)state;
+  add_event(banks, particles, A);
+  add_track(1, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
+  set_fit(1e-4f, 0, 30, 30);
+  add_track(1, PART(VELO(0), 10, 9), NONE, PART(SCIFI(0), 10, 10));
+  set_fit(1e-4f, 0, 60, 30);
+  add_track(1, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 9));
+  set_fit(1e-4f, 0, 60, 30);
+  add_track(1, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 5));
+  set_fit(1e-4f, 0, 240, 30);
+  add_track(1, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
+  set_fit(1e-4f, 0, 1e6f, 0); /* no fit */
+  end_tracks();
+  const char *chi2 = strstr(run_with(STATES), "\"chi2\"");
+  const char *right = named(chi2, "all hits right"), *wrong = named(chi2, "some hits wrong");
+  const char *ghosts = named(chi2, "ghosts");
+  assert_int_equal(number_in(right, "tracks"), 1);
+  assert_float_equal(number_in(right, "chi2_ndof_median"), 1, 0.05); /* a cell is 0.05 wide */
+  assert_float_equal(number_in(right, "improbable"), 0, 0);
+  assert_int_equal(number_in(wrong, "tracks"), 2);
+  assert_float_equal(number_in(wrong, "chi2_ndof_median"), 2, 0.05);
+  assert_float_equal(number_in(wrong, "improbable"), 1, 0);
+  assert_int_equal(number_in(ghosts, "tracks"), 1);
+  assert_float_equal(number_in(ghosts, "chi2_ndof_median"), 8, 0.05);
+  assert_float_equal(number_in(ghosts, "improbable"), 1, 0);
+}
+
+/* UT hits count if ut_tracks is connected: a wrong one makes a track wrong. */
+static void a_wrong_ut_hit_makes_a_track_wrong(void **state) {
+  (void)state;
+  add_event(banks, particles, A);
+  add_track(1, PART(VELO(0), 10, 10), PART(UT(0), 4, 3), PART(SCIFI(0), 10, 10));
+  set_fit(1e-4f, 0, 30, 30);
+  end_tracks();
+  const char *without = strstr(run_with(STATES), "\"chi2\"");
+  assert_null(strstr(without, "some hits wrong"));
+  assert_int_equal(number_in(named(without, "all hits right"), "tracks"), 1);
+  const char *with = strstr(run(1), "\"chi2\"");
+  assert_int_equal(number_in(named(with, "some hits wrong"), "tracks"), 1);
+}
+
+/* Critical values of chi2 for a probability of 0.01, from tables; for two degrees of freedom 2 ln 100. */
+static void a_chi2_is_improbable_above_its_critical_value(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t ndof;
+    float critical;
+  } table[] = {{1, 6.634897f}, {2, 9.210340f}, {3, 11.344867f}, {10, 23.209251f}, {30, 50.892181f}, {63, 92.010024f}};
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    for (int above = 0; above < 2; above++) {
+      memset(&tracks, 0, sizeof tracks);
+      memset(banks, 0, sizeof *banks);
+      sl_test_free(test);
+      test = sl_test_new("plugins/truth.cpu.so", "long_check");
+      add_event(banks, particles, A);
+      add_track(1, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
+      set_fit(1e-4f, 0, table[i].critical * (above ? 1.0001f : 0.9999f), table[i].ndof);
+      end_tracks();
+      const double improbable = number_in(named(run_with(STATES), "all hits right"), "improbable");
+      if (improbable != above)
+        fail_msg("%u degrees of freedom, chi2 %s %g: %g", table[i].ndof, above ? "above" : "below",
+                 (double)table[i].critical, improbable);
+    }
+  }
+}
+
+static void a_chi2_of_any_size_is_improbable(void **state) {
+  (void)state;
+  static const struct {
+    float chi2;
+    uint32_t ndof;
+  } fits[] = {{1000, 5}, {1290, 30}, {1500, 63}, {1395, 300}, {1e30f, 30}, {INFINITY, 30}};
+  add_event(banks, particles, A);
+  for (size_t i = 0; i < sizeof fits / sizeof fits[0]; i++) {
+    add_track(1, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
+    set_fit(1e-4f, 0, fits[i].chi2, fits[i].ndof);
+  }
+  end_tracks();
+  const char *right = named(run_with(STATES), "all hits right");
+  assert_int_equal(number_in(right, "tracks"), 6);
+  assert_float_equal(number_in(right, "improbable"), 1, 0);
+}
+
+static void a_chi2_of_0_is_probable(void **state) {
+  (void)state;
+  add_event(banks, particles, A);
+  for (uint32_t ndof = 1; ndof <= 6; ndof++) {
+    add_track(1, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
+    set_fit(1e-4f, 0, 0, ndof);
+  }
+  end_tracks();
+  const char *right = named(run_with(STATES), "all hits right");
+  assert_int_equal(number_in(right, "tracks"), 6);
+  assert_float_equal(number_in(right, "improbable"), 0, 0);
+}
+
+static void a_chi2_that_is_no_number_is_improbable_and_reported(void **state) {
+  (void)state;
+  add_event(banks, particles, A);
+  add_track(1, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
+  set_fit(1e-4f, 0, NAN, 30);
+  end_tracks();
+  assert_float_equal(number_in(named(run_with(STATES), "all hits right"), "improbable"), 1, 0);
+  assert_non_null(strstr(sl_test_messages(test), "chi2 / ndof: 1 values that are not numbers were ignored"));
+}
+
+/* --------------------------------------------------------------------------------------------------------- damage */
+
 static void truth_without_the_scifi_gives_no_ghost_rate(void **state) {
   (void)state;
   add_event(banks, particles + 1, 1);
@@ -281,11 +515,28 @@ static void duplicate_hits_of_a_track_are_reported(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
-      TEST(tracks_need_most_hits_in_velo_and_scifi),      TEST(few_hits_are_no_requirement),
-      TEST(ut_hits_matter_if_velo_and_scifi_hits_do_not), TEST(without_ut_tracks_ut_hits_are_ignored),
-      TEST(a_track_may_continue_as_the_daughter),         TEST(short_tracks_match_a_single_particle),
-      TEST(categories_are_by_momentum_and_kind),          TEST(momenta_are_those_of_particles_in_all_detectors),
-      TEST(truth_without_the_scifi_gives_no_ghost_rate),  TEST(duplicate_hits_of_a_track_are_reported),
+      TEST(tracks_need_most_hits_in_velo_and_scifi),
+      TEST(few_hits_are_no_requirement),
+      TEST(ut_hits_matter_if_velo_and_scifi_hits_do_not),
+      TEST(without_ut_tracks_ut_hits_are_ignored),
+      TEST(a_track_may_continue_as_the_daughter),
+      TEST(short_tracks_match_a_single_particle),
+      TEST(categories_are_by_momentum_and_kind),
+      TEST(momenta_are_those_of_particles_in_all_detectors),
+      TEST(truth_without_the_scifi_gives_no_ghost_rate),
+      TEST(duplicate_hits_of_a_track_are_reported),
+      TEST(pulls_are_deviations_over_errors),
+      TEST(pulls_have_the_sign_of_the_charge),
+      TEST(without_fits_there_are_no_pulls),
+      TEST(without_states_the_momenta_are_those_of_the_tracks),
+      TEST(pulls_without_a_positive_variance_are_ignored),
+      TEST(without_a_fit_of_a_track_there_are_no_pulls),
+      TEST(chi2_is_by_how_many_hits_are_right),
+      TEST(a_wrong_ut_hit_makes_a_track_wrong),
+      TEST(a_chi2_is_improbable_above_its_critical_value),
+      TEST(a_chi2_of_any_size_is_improbable),
+      TEST(a_chi2_of_0_is_probable),
+      TEST(a_chi2_that_is_no_number_is_improbable_and_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,8 @@ struct true_particle {
   uint32_t key, mother;    /* 0: none */
   int32_t pdg, mother_pdg; /* mother_pdg 0: equal to pdg */
   float p, eta;
-  float phi; /* 0: 0.5 */
+  float phi;    /* 0: 0.5 */
+  float charge; /* 0: 1 */
   uint8_t flags[FLAG_COUNT];
   uint32_t hit_count;
   uint32_t hits[32];
@@ -42,7 +43,8 @@ static inline void write_particles(struct mc_stream *s, uint32_t version, const 
   put_u32(s, count);
   for (uint32_t i = 0; i < count; i++) {
     const struct true_particle *p = &particles[i];
-    const float phi = p->phi != 0 ? p->phi : 0.5f, origin_and_charge[3] = {-1, -1, 1};
+    const float phi = p->phi != 0 ? p->phi : 0.5f;
+    const float origin_and_charge[3] = {-1, -1, p->charge != 0 ? p->charge : 1};
     const float kinematics[7] = {p->p, p->p / 10, p->eta, phi, 0.25f, -0.25f, 12};
     const int32_t mother = (int32_t)(p->mother ? p->mother : p->key),
                   mother_pdg = p->mother_pdg ? p->mother_pdg : p->pdg;

@@ -1,11 +1,15 @@
 /* main.c: calibrate: derives the constants of the reconstruction from simulated tracks, and compares constants.
  *     calibrate derive FILE [SHOTS]                derives constants from SHOTS tracks of each sample (50000), writes
- *     FILE
+ *                                                  FILE
  *     calibrate closure NOMINAL LHCB [SHOTS]       prints a Markdown table that compares both with tracks
- * The same SHOTS give the same bytes. scripts/calibrate calls both. */
+ *     calibrate kalman FILE [SHOTS] [--field MAP]  derives the transport of plugins/kalman from SHOTS tracks (60000) in
+ *                                                  the field of the simulation or of a map, writes FILE, and prints a
+ *                                                  Markdown table that compares it with other tracks
+ * The same SHOTS give the same bytes. scripts/calibrate calls all of them. */
 #include "calibration/read.h"
 #include "closure.h"
 #include "fit.h"
+#include "kalman_fit.h"
 #include "write.h"
 
 #include <sluice/sluice.h>
@@ -15,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOTS = 50000, SEED = 1, TEST_SEED = 2 };
+enum { SHOTS = 50000, KALMAN_SHOTS = 60000, SEED = 1, TEST_SEED = 2 };
 
 static void print_message(void *context, uint32_t severity, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -29,9 +33,17 @@ static void print_message(void *context, uint32_t severity, const char *format, 
   fprintf(stderr, "\n");
 }
 
-static int load(const char *path, struct calibration *c) {
-  const struct sl_services services = {.message = print_message};
-  return calibration_load_path(&services, path, c);
+static const struct sl_services services = {.message = print_message};
+
+static int load(const char *path, struct calibration *c) { return calibration_load_path(&services, path, c); }
+
+static int write_text(const char *path, const char *text, size_t bytes) {
+  struct sl_diagnostics *messages = sl_diagnostics_new();
+  const int status = messages ? sl_write_file(path, text, bytes, messages) : SL_ENOMEM;
+  for (size_t i = 0; messages && i < sl_diagnostics_count(messages); i++)
+    sl_diagnostic_print(sl_diagnostics_at(messages, i), stderr);
+  sl_diagnostics_free(messages);
+  return status;
 }
 
 /* ------------------------------------------------------------------------------------------------ derivation */
@@ -57,8 +69,7 @@ static int write_constants(const char *path, const struct derivation *d, uint32_
   char *text = NULL;
   size_t bytes = 0;
   FILE *file = open_memstream(&text, &bytes);
-  struct sl_diagnostics *messages = sl_diagnostics_new();
-  int status = file && messages ? SL_OK : SL_ENOMEM;
+  int status = file ? SL_OK : SL_ENOMEM;
   if (file) {
     fprintf(file,
             "# Constants of the reconstruction for simulated events; made by scripts/calibrate from %u shots of each\n"
@@ -67,10 +78,7 @@ static int write_constants(const char *path, const struct derivation *d, uint32_
     calibration_write(file, d);
     if (fclose(file) != 0) status = SL_ENOMEM;
   }
-  if (status == SL_OK) status = sl_write_file(path, text, bytes, messages);
-  for (size_t i = 0; messages && i < sl_diagnostics_count(messages); i++)
-    sl_diagnostic_print(sl_diagnostics_at(messages, i), stderr);
-  sl_diagnostics_free(messages);
+  if (status == SL_OK) status = write_text(path, text, bytes);
   free(text);
   return status;
 }
@@ -156,20 +164,80 @@ static int closure(const char *nominal_path, const char *lhcb_path, uint32_t sho
   return status;
 }
 
-static uint32_t shots_of(int count, char **arguments, int index) {
-  const long shots = index < count ? strtol(arguments[index], NULL, 10) : SHOTS;
+/* ------------------------------------------------------------------------------------- transport of tracks */
+
+/* Writes the constants, and replaces them by what the file contains. */
+static int write_transport(const char *path, const struct field_map *map, uint32_t shots,
+                           struct kalman_description *d) {
+  char *text = NULL, reason[256] = "";
+  size_t bytes = 0;
+  FILE *file = open_memstream(&text, &bytes);
+  int status = file ? SL_OK : SL_ENOMEM;
+  if (file) {
+    fprintf(
+        file,
+        "# Transport of tracks between the planes of UT and SciFi; made by scripts/calibrate from %u tracks in the\n"
+        "# field of %s. README.md has the form of the polynomials.\n",
+        shots, map ? "a map" : "the simulation");
+    kalman_write(file, d);
+    if (fclose(file) != 0) status = SL_ENOMEM;
+  }
+  if (status == SL_OK && kalman_read(text, bytes, d, reason, sizeof reason) != 0) {
+    fprintf(stderr, "the constants cannot be written: %s\n", reason);
+    status = SL_EINVAL;
+  }
+  if (status == SL_OK) status = write_text(path, text, bytes);
+  free(text);
+  return status;
+}
+
+static int transport(const char *path, const char *map_path, uint32_t shots) {
+  struct kalman_description *d = (struct kalman_description *)calloc(1, sizeof *d);
+  struct kalman_gun_sample sample = {0}, test = {0};
+  struct field_map map = {0};
+  const struct field_map *field = map_path ? &map : NULL;
+  int status = d ? SL_OK : SL_ENOMEM;
+  if (status == SL_OK && map_path) status = field_map_load(&services, map_path, &map);
+  if (status == SL_OK) status = kalman_sample_shoot(field, SEED, shots, &sample);
+  if (status == SL_OK) status = kalman_fit(&sample, d);
+  if (status == SL_OK) status = write_transport(path, field, shots, d);
+  if (status == SL_OK) status = kalman_sample_shoot(field, TEST_SEED, shots / 2, &test);
+  if (status == SL_OK) status = kalman_closure_print(stdout, d, &test);
+  free(sample.tracks);
+  free(test.tracks);
+  field_map_free(&map);
+  free(d);
+  return status;
+}
+
+/* ---------------------------------------------------------------------------------------------- command line */
+
+static uint32_t shots_of(int count, char **arguments, int index, long by_default) {
+  const long shots = index < count ? strtol(arguments[index], NULL, 10) : by_default;
   return shots >= 1000 && shots <= 10000000 ? (uint32_t)shots : 0;
+}
+
+/* FILE [SHOTS] [--field MAP] */
+static int transport_command(int count, char **arguments) {
+  const int has_map = count >= 3 && strcmp(arguments[count - 2], "--field") == 0;
+  const int words = has_map ? count - 2 : count;
+  const uint32_t shots = shots_of(words, arguments, 1, KALMAN_SHOTS);
+  if (words < 1 || words > 2 || shots == 0) return SL_EINVAL;
+  return transport(arguments[0], has_map ? arguments[count - 1] : NULL, shots);
 }
 
 int main(int count, char **arguments) {
   const char *command = count > 1 ? arguments[1] : "";
   int status = SL_EINVAL;
-  if (strcmp(command, "derive") == 0 && count >= 3 && shots_of(count, arguments, 3) > 0)
-    status = derive(arguments[2], shots_of(count, arguments, 3));
-  if (strcmp(command, "closure") == 0 && count >= 4 && shots_of(count, arguments, 4) > 0)
-    status = closure(arguments[2], arguments[3], shots_of(count, arguments, 4));
+  if (strcmp(command, "derive") == 0 && count >= 3 && shots_of(count, arguments, 3, SHOTS) > 0)
+    status = derive(arguments[2], shots_of(count, arguments, 3, SHOTS));
+  if (strcmp(command, "closure") == 0 && count >= 4 && shots_of(count, arguments, 4, SHOTS) > 0)
+    status = closure(arguments[2], arguments[3], shots_of(count, arguments, 4, SHOTS));
+  if (strcmp(command, "kalman") == 0) status = transport_command(count - 2, arguments + 2);
   if (status < 0)
-    fprintf(stderr, "calibrate derive FILE [SHOTS] | calibrate closure NOMINAL LHCB [SHOTS]: %s\n",
+    fprintf(stderr,
+            "calibrate derive FILE [SHOTS] | calibrate closure NOMINAL LHCB [SHOTS] | calibrate kalman FILE [SHOTS] "
+            "[--field MAP]: %s\n",
             status == SL_EINVAL ? "bad arguments, or too few tracks" : "failed");
   return status < 0;
 }

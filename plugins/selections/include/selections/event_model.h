@@ -9,13 +9,14 @@
 
 /* States of long tracks at the point of closest approach to the beam line. x and y are fitted independently, so that
  * their covariance is 0. A track without a fit has zeros. */
-#define LONG_STATES_FIELDS(F)                                                            \
-  F(offsets, u32, OFFSETS, "", "index of the first track of an event")                   \
-  TRACK_LINE_FIELDS(F)                                                                   \
-  F(qop, f32, PER_ITEM, "1/MeV", "q/p at the beam line, before energy loss in the VELO") \
-  TRACK_COVARIANCE_FIELDS(F)                                                             \
-  F(chi2, f32, PER_ITEM, "", "chi2 of the fit to the VELO hits")                         \
-  F(ndof, u32, PER_ITEM, "", "degrees of freedom: 2 * number of VELO hits - 4; 0: no fit")
+#define LONG_STATES_FIELDS(F)                                                                                  \
+  F(offsets, u32, OFFSETS, "", "index of the first track of an event")                                         \
+  TRACK_LINE_FIELDS(F)                                                                                         \
+  F(qop, f32, PER_ITEM, "1/MeV", "q/p at the beam line, before energy loss in the VELO")                       \
+  TRACK_COVARIANCE_FIELDS(F)                                                                                   \
+  F(chi2, f32, PER_ITEM, "", "chi2 of the fit: of selections.fit to the VELO hits, of kalman.fit to all hits") \
+  F(ndof, u32, PER_ITEM, "",                                                                                   \
+    "degrees of freedom: selections.fit: 2 VELO hits - 4; kalman.fit: 2 VELO + UT + SciFi hits - 5; 0: no fit")
 SL_COLLECTION(long_states, LONG_STATES_FIELDS, "states of long tracks at the beam line");
 
 #define PARTICLE_NO_VERTEX UINT32_MAX
