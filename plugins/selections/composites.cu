@@ -71,7 +71,7 @@ static const struct sl_vocabulary composite_vocabulary = {composite_links, compo
   M(F32, max_m_corrected, 200000.0, -1e9, 1e9, "MeV", "maximum corrected mass of the child")                           \
   M(F32, min_ip_chi2, 0.0, -1e9, 1e9, "", "minimum ip_chi2 of all particles of the child, inclusive")                  \
   M(BOOL, neutral, 1, "accept only children of charge 0")                                                              \
-  M(BOOL, same_vertex, 0, "accept only combinations whose child and particle have the same primary vertex")            \
+  M(BOOL, same_vertex, 0, "accept only combinations of a child and a particle with the same primary vertex")           \
   M(F32, max_doca, 0.15, 0.0, 100.0, "mm",                                                                             \
     "maximum distance of closest approach of the lines of child and added particle, inclusive")                        \
   M(F32, min_sine2, 2.5e-7, 0.0, 1.0, "",                                                                              \

@@ -53,7 +53,7 @@ static SL_DEVICE uint32_t where_arguments(uint64_t word) {
   return (uint32_t)word >> (SL_EXPRESSION_TARGET_SHIFT + WHERE_ARGUMENTS_SHIFT) & SL_EXPRESSION_4_BITS;
 }
 
-/* Result of a call, whose arguments are the constants of its words. */
+/* Result of a call; the constants of its words are the arguments. */
 static SL_DEVICE float where_mass(const struct where_subject *s, const uint64_t *words) {
   const uint32_t count = where_arguments(*words);
   const uint32_t kind = (uint32_t)*words >> (SL_EXPRESSION_TARGET_SHIFT + WHERE_KIND_SHIFT);
