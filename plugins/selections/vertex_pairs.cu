@@ -58,11 +58,11 @@ static const struct where_language languages[] = {
 
 static int check(const struct sl_services *s, const void *args) {
   const struct vertex_pairs_args *a = (const struct vertex_pairs_args *)args;
-  const int status = where_check(s, "where", a->where, args, &languages[0]);
-  const int of_others = where_check(s, "where_others", a->where_others, args, &languages[1]);
+  const int status = where_check(s, "where+%u: %s", a->where, args, &languages[0]);
+  const int of_others = where_check(s, "where_others+%u: %s", a->where_others, args, &languages[1]);
   if (*a->where_others && a->others.bound.capacity == 0) {
     s->message(s->context, SL_ERROR,
-               "`where_others` has no effect, because the input `others` is not connected; add in: { others: NODE }");
+               "where_others: no effect, because the input `others` is not connected; add in: { others: NODE }");
     return SL_EINVAL;
   }
   return status < 0 ? status : of_others;

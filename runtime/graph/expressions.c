@@ -185,8 +185,9 @@ static struct sl_port producer_of(const struct sl_draft *draft, struct sl_port o
 
 /* 1 if the link's input is optional and the graph does not set it. */
 static int is_unconnected(const struct names *n, struct sl_port owner, const struct sl_member *input) {
+  const struct sl_tree *set = sl_tree_get(sl_tree_get(n->draft->nodes[owner.node].tree, "in"), input->name);
   return (input->flags & SL_FLAG_OPTIONAL) != 0 && (input->flags & SL_FLAG_AUTO) == 0 &&
-         sl_tree_get(sl_tree_get(n->draft->nodes[owner.node].tree, "in"), input->name) == NULL;
+         (set == NULL || sl_tree_is_null(set));
 }
 
 /* Returns the number of the link of an output, or SL_EINVAL with the problem. */

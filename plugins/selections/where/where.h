@@ -52,8 +52,8 @@ extern "C" {
  * NULL: all inputs count as connected. */
 int where_compile(const char *text, const void *args, const struct where_language *language,
                   struct sl_expression_program *program, struct sl_expression_fault *fault);
-/* An SL_CHECK: reports errors and warnings of the property `property`. */
-int where_check(const struct sl_services *s, const char *property, const char *text, const void *args,
+/* An SL_CHECK: reports errors and warnings of a property. `format`: "NAME+%u: %s" with the name of the property. */
+int where_check(const struct sl_services *s, const char *format, const char *text, const void *args,
                 const struct where_language *language);
 /* An SL_PREPARE: fills the table `table`; *count: number of words of the program. For explanations the table also
  * has, after the program, the number of comparisons and the bytes of the expression, each in 32 bits of a word; two

@@ -100,13 +100,13 @@ int where_compile(const char *text, const void *args, const struct where_languag
   return sl_expression_compile(text, &own, program, fault);
 }
 
-int where_check(const struct sl_services *s, const char *property, const char *text, const void *args,
+int where_check(const struct sl_services *s, const char *format, const char *text, const void *args,
                 const struct where_language *language) {
   struct sl_expression_program program;
   struct sl_expression_fault fault;
   const int status = where_compile(text, args, language, &program, &fault);
   if (*fault.text)
-    s->message(s->context, fault.is_warning ? SL_WARNING : SL_ERROR, "%s+%u: %s", property, fault.at, fault.text);
+    s->message(s->context, fault.is_warning ? SL_WARNING : SL_ERROR, format, fault.at, fault.text);
   return status;
 }
 

@@ -45,7 +45,7 @@
 #define WHERE_LINE(name, doc, over, functions)                                                               \
   static const struct where_language name##_language = {name##_scopes, SL_COUNT_(name##_scopes), functions}; \
   static int name##_check_(const struct sl_services *s, const void *args) {                                  \
-    return where_check(s, "where", ((const struct name##_args *)args)->where, args, &name##_language);       \
+    return where_check(s, "where+%u: %s", ((const struct name##_args *)args)->where, args, &name##_language);       \
   }                                                                                                          \
   static int name##_compile_(const struct sl_services *s, void *args) {                                      \
     struct name##_args *a = (struct name##_args *)args;                                                      \
