@@ -465,5 +465,5 @@ static int check(const struct sl_services *s, const void *args) {
   return SL_EINVAL;
 }
 
-SL_ALGORITHM(composites, "adds a particle to secondary vertices or composites", 128, run, SL_CHECK(check),
-             SL_ERRORS_OF(errors), SL_FAMILY("composites", run_family));
+SL_ALGORITHM(composites, "adds a particle to secondary vertices or composites", 128, run, SL_ERRORS_OF(errors),
+             SL_CHECK(check), SL_FAMILY("composites", run_family));

@@ -248,10 +248,9 @@ static void wrong_expressions_are_errors(void **state) {
   static const struct {
     const char *property, *text, *message;
     int has_others;
-  } cases[] = {
-      {"where", "pt > 1 and chi3 < 2", "error: where+11: there is no `chi3`; did you mean chi2?", 0},
-      {"where_others", "mass(pi) > 2", "error: where_others+0: `mass` takes 2 arguments, not 1", 1},
-      {"where_others", "pt > 2", "where_others: no effect, because the input `others` is not connected", 0}};
+  } cases[] = {{"where", "pt > 1 and chi3 < 2", "error: where+11: there is no `chi3`; did you mean chi2?", 0},
+               {"where_others", "mass(pi) > 2", "error: where_others+0: `mass` takes 2 arguments, not 1", 1},
+               {"where_others", "pt > 2", "where_others: no effect, because the input `others` is not connected", 0}};
   (void)state;
   random_start(6);
   make_sample(&s);

@@ -105,8 +105,7 @@ int where_check(const struct sl_services *s, const char *format, const char *tex
   struct sl_expression_program program;
   struct sl_expression_fault fault;
   const int status = where_compile(text, args, language, &program, &fault);
-  if (*fault.text)
-    s->message(s->context, fault.is_warning ? SL_WARNING : SL_ERROR, format, fault.at, fault.text);
+  if (*fault.text) s->message(s->context, fault.is_warning ? SL_WARNING : SL_ERROR, format, fault.at, fault.text);
   return status;
 }
 

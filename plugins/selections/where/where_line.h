@@ -42,15 +42,15 @@
  * or WHERE_FUNCTIONS(table). The body follows as for LINE and returns WHERE_EVALUATE. */
 #define WHERE_NO_FUNCTIONS     NULL, 0
 #define WHERE_FUNCTIONS(table) table, SL_COUNT_(table)
-#define WHERE_LINE(name, doc, over, functions)                                                               \
-  static const struct where_language name##_language = {name##_scopes, SL_COUNT_(name##_scopes), functions}; \
-  static int name##_check_(const struct sl_services *s, const void *args) {                                  \
-    return where_check(s, "where+%u: %s", ((const struct name##_args *)args)->where, args, &name##_language);       \
-  }                                                                                                          \
-  static int name##_compile_(const struct sl_services *s, void *args) {                                      \
-    struct name##_args *a = (struct name##_args *)args;                                                      \
-    return where_prepare(s, "program", a->where, &name##_language, &a->words);                               \
-  }                                                                                                          \
+#define WHERE_LINE(name, doc, over, functions)                                                                \
+  static const struct where_language name##_language = {name##_scopes, SL_COUNT_(name##_scopes), functions};  \
+  static int name##_check_(const struct sl_services *s, const void *args) {                                   \
+    return where_check(s, "where+%u: %s", ((const struct name##_args *)args)->where, args, &name##_language); \
+  }                                                                                                           \
+  static int name##_compile_(const struct sl_services *s, void *args) {                                       \
+    struct name##_args *a = (struct name##_args *)args;                                                       \
+    return where_prepare(s, "program", a->where, &name##_language, &a->words);                                \
+  }                                                                                                           \
   LINE_WITH(name, doc, over, name##_check_, name##_compile_)
 /* `children`: a struct where_children *, or NULL. */
 #ifdef SL_TARGET_CPU
