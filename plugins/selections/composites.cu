@@ -327,7 +327,7 @@ static SL_DEVICE void write_sums(const struct composites_args *a, uint32_t k, co
   const struct particles_view *of = &a->particles;
   const uint32_t i = particles[0];
   float sum_pt = of->pt[i], min_p = of->p[i], min_pt = of->pt[i], min_ip = of->ip[i], min_ip_chi2 = of->ip_chi2[i];
-  int32_t charge = of->charge[i];
+  int8_t charge = of->charge[i];
   uint32_t leptons = of->leptons[i];
   for (uint32_t n = 1; n < count; n++) {
     const uint32_t j = particles[n];
@@ -336,7 +336,7 @@ static SL_DEVICE void write_sums(const struct composites_args *a, uint32_t k, co
     min_pt = sl_min_f32(min_pt, of->pt[j]);
     min_ip = sl_min_f32(min_ip, of->ip[j]);
     min_ip_chi2 = sl_min_f32(min_ip_chi2, of->ip_chi2[j]);
-    charge += of->charge[j];
+    charge = (int8_t)(charge + of->charge[j]);
     leptons &= of->leptons[j];
   }
   a->combined.sum_pt[k] = sum_pt;
@@ -344,7 +344,7 @@ static SL_DEVICE void write_sums(const struct composites_args *a, uint32_t k, co
   a->combined.min_pt[k] = min_pt;
   a->combined.min_ip[k] = min_ip;
   a->combined.min_ip_chi2[k] = min_ip_chi2;
-  a->combined.charge[k] = (int8_t)charge;
+  a->combined.charge[k] = charge;
   a->combined.leptons[k] = (uint8_t)leptons;
 }
 
