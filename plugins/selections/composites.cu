@@ -454,9 +454,11 @@ static int run(const struct sl_launch *l, const struct composites_args *a) {
   return status;
 }
 
+/* In a check a connected input has a bound, or, on a slice without items, a pointer. */
 static int check(const struct sl_services *s, const void *args) {
   const struct composites_args *a = (const struct composites_args *)args;
-  const uint32_t has_vertices = a->secondary_vertices.bound.capacity > 0, has_trees = a->composites.bound.capacity > 0;
+  const int has_vertices = a->secondary_vertices.offsets || a->secondary_vertices.bound.capacity > 0;
+  const int has_trees = a->composites.offsets || a->composites.bound.capacity > 0;
   if (has_vertices != has_trees) return SL_OK;
   s->message(s->context, SL_ERROR,
              has_trees ? "both inputs `secondary_vertices` and `composites` are connected; connect only one of them"

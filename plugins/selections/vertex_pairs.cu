@@ -60,7 +60,7 @@ static int check(const struct sl_services *s, const void *args) {
   const struct vertex_pairs_args *a = (const struct vertex_pairs_args *)args;
   const int status = where_check(s, "where+%u: %s", a->where, args, &languages[0]);
   const int of_others = where_check(s, "where_others+%u: %s", a->where_others, args, &languages[1]);
-  if (*a->where_others && a->others.bound.capacity == 0) {
+  if (*a->where_others && !a->others.offsets && a->others.bound.capacity == 0) {
     s->message(s->context, SL_ERROR,
                "where_others: no effect, because the input `others` is not connected; add in: { others: NODE }");
     return SL_EINVAL;
