@@ -55,6 +55,7 @@ SL_KERNEL(derive_items, struct derive_args) {
     const uint32_t is_used = k < a.program.link_count;
     links[k].offsets = is_used ? (const uint32_t *)sl_expression_pointer(&a, a.program.links[k].offsets) : NULL;
     links[k].indices = is_used ? (const uint32_t *)sl_expression_pointer(&a, a.program.links[k].indices) : NULL;
+    links[k].through = 0;
   }
   SL_FOR_EVENTS (event, a.events) {
     struct sl_expression_subject subject = {&a, links, event, 0};

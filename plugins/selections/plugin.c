@@ -3,6 +3,7 @@
 
 SL_DECLARE(beam_gas);
 SL_DECLARE(calo_digits);
+SL_DECLARE(composites);
 SL_DECLARE(count_hits);
 SL_DECLARE(dec_reports);
 SL_DECLARE(decide);
@@ -40,10 +41,12 @@ SL_DECLARE(two_track_score);
 SL_DECLARE(velo_micro_bias);
 SL_DECLARE(vertex_pairs);
 SL_DECLARE(where_clusters);
+SL_DECLARE(where_composites);
 SL_DECLARE(where_events);
 SL_DECLARE(where_particles);
 SL_DECLARE(where_stubs);
 SL_DECLARE(where_velo_tracks);
+SL_DECLARE(where_vertex_pairs);
 SL_DECLARE(where_vertices);
 #ifdef SL_TARGET_CPU /* these run on the host */
 SL_DECLARE(key);
@@ -53,6 +56,7 @@ SL_DECLARE(key);
 static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(beam_gas),
     SL_ENTRY(calo_digits),
+    SL_ENTRY(composites),
     SL_ENTRY(count_hits),
     SL_ENTRY(dec_reports),
     SL_ENTRY(decide),
@@ -90,10 +94,12 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(velo_micro_bias),
     SL_ENTRY(vertex_pairs),
     SL_ENTRY(where_clusters),
+    SL_ENTRY(where_composites),
     SL_ENTRY(where_events),
     SL_ENTRY(where_particles),
     SL_ENTRY(where_stubs),
     SL_ENTRY(where_velo_tracks),
+    SL_ENTRY(where_vertex_pairs),
     SL_ENTRY(where_vertices),
 #ifdef SL_TARGET_CPU
     SL_ENTRY(key),

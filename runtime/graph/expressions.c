@@ -183,6 +183,13 @@ static struct sl_port producer_of(const struct sl_draft *draft, struct sl_port o
   return found;
 }
 
+/* 1 if the link's input is optional and the graph does not set it. */
+static int is_unconnected(const struct names *n, struct sl_port owner, const struct sl_member *input) {
+  const struct sl_tree *set = sl_tree_get(sl_tree_get(n->draft->nodes[owner.node].tree, "in"), input->name);
+  return (input->flags & SL_FLAG_OPTIONAL) != 0 && (input->flags & SL_FLAG_AUTO) == 0 &&
+         (set == NULL || sl_tree_is_null(set));
+}
+
 /* Returns the number of the link of an output, or SL_EINVAL with the problem. */
 static int use_link(const struct names *n, struct sl_port owner, const struct sl_link *link,
                     struct sl_expression_search *s) {
@@ -234,6 +241,7 @@ static int find_in_port(const struct names *n, struct sl_port port, const char *
     const struct sl_algorithm *a = n->draft->graph->nodes[port.node].algorithm;
     const int32_t input = sl_member_find(a, SL_MEMBER_IN, link->port);
     const size_t length = strlen(link->field);
+    if (input != SL_NONE && is_unconnected(n, port, &a->members[input])) continue;
     const struct sl_collection *target = input == SL_NONE ? c : a->members[input].collection;
     const char *linked = sl_arena_format(n->draft->reader->arena, "%s%s.", prefix, link->field);
     const int is_link = strncmp(name, link->field, length) == 0 && name[length] == '.';
@@ -247,20 +255,21 @@ static int find_in_port(const struct names *n, struct sl_port port, const char *
 static int find_function_in_port(struct names *n, struct sl_port port, const char *prefix, const char *name, int is_use,
                                  struct sl_expression_search *s) {
   const struct sl_vocabulary *vocabulary = sl_port_member(n->draft->graph, port)->vocabulary;
+  const struct sl_function *f = NULL;
   for (uint32_t i = 0; vocabulary != NULL && i < vocabulary->function_count; i++) {
-    const struct sl_function *f = &vocabulary->functions[i];
-    sl_expression_offer(&s->nearest, prefix, f->name);
-    if (strcmp(f->name, name) != 0) continue;
-    if (!is_use) return 1;
-    uint32_t k = 0;
-    while (k < n->function_count && n->functions[k].function != f) k++;
-    if (k == FUNCTIONS_MAX) return problem(s, "the expression has more than %d different functions", FUNCTIONS_MAX);
-    if (k == n->function_count) n->function_count++;
-    n->functions[k] = (struct found_function){f, port};
-    s->function = f;
-    return 1;
+    const struct sl_function *other = &vocabulary->functions[i];
+    sl_expression_offer(&s->nearest, prefix, other->name);
+    if (strcmp(other->name, name) != 0) continue;
+    if (f == NULL || sl_expression_parameters(other) == s->arguments) f = other;
   }
-  return 0;
+  if (f == NULL || !is_use) return f != NULL;
+  uint32_t k = 0;
+  while (k < n->function_count && n->functions[k].function != f) k++;
+  if (k == FUNCTIONS_MAX) return problem(s, "the expression has more than %d different functions", FUNCTIONS_MAX);
+  if (k == n->function_count) n->function_count++;
+  n->functions[k] = (struct found_function){f, port};
+  s->function = f;
+  return 1;
 }
 
 static int find_at(struct names *n, struct sl_port port, const char *prefix, const char *name, int is_function,

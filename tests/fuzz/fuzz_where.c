@@ -69,9 +69,8 @@ static void run_program(const struct sl_expression_program *program) {
   for (size_t at = 0; at < sizeof args; at += sizeof values)
     memcpy((unsigned char *)&args + at, &values, sizeof values);
   const struct where_children children = {
-      {{args.particles.offsets, args.candidates.first}, {args.particles.offsets, args.candidates.second}},
-      args.particles.p,
-      args.candidates.opening};
+      {{args.particles.offsets, args.candidates.first, 0}, {args.particles.offsets, args.candidates.second, 0}},
+      {{args.particles.p, args.particles.p, args.candidates.opening, WHERE_FIRST + 1, WHERE_SECOND + 1, 0}}};
   require(where_evaluate(program->words, program->count, &args, &children, 0, 0) <= 1);
 }
 

@@ -26,7 +26,7 @@ struct all_args {
 static const struct where_scope scopes[] = {
     {"", &all_types_collection, offsetof(struct all_args, items), SL_EXPRESSION_OF_CANDIDATE, 0, 0, NULL},
     {"count", NULL, offsetof(struct all_args, items), SL_EXPRESSION_COUNT, 0, 0, NULL}};
-static const struct where_language language = {scopes, SL_COUNT_(scopes), 0};
+static const struct where_language language = {scopes, SL_COUNT_(scopes), NULL, 0};
 
 static struct sl_expression_program program;
 static struct sl_expression_fault fault;

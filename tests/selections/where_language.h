@@ -5,6 +5,7 @@
 
 #include "odin/event_model.h"
 #include "selections/event_model.h"
+#include "selections/masses.h"
 #include "where.h"
 
 struct where_test_args {
@@ -22,7 +23,9 @@ static const struct where_scope where_test_scopes[] = {
      0, NULL},
     {"event.", &odin_events_collection, offsetof(struct where_test_args, header), SL_EXPRESSION_OF_EVENT, 0, 0, NULL},
     {"event.vertices", NULL, offsetof(struct where_test_args, particles), SL_EXPRESSION_COUNT, 0, 0, NULL}};
-static const struct where_language where_test_language = {where_test_scopes,
-                                                          sizeof where_test_scopes / sizeof where_test_scopes[0], 1};
+static const struct where_function where_test_functions[] = {
+    {MASS_OF_PAIR(NULL), WHERE_CALL(WHERE_MASS, 0, 2), 0, 0, NULL}};
+static const struct where_language where_test_language = {
+    where_test_scopes, sizeof where_test_scopes / sizeof where_test_scopes[0], where_test_functions, 1};
 
 #endif

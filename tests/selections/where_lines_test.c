@@ -299,7 +299,8 @@ static void errors_are_reported_with_their_position(void **state) {
   struct sl_test *t = line_new("where_particles", &particles_collection);
   sl_test_set_text(t, "where", "pt > 1 and mass(pi, K) > 2");
   assert_int_equal(sl_test_run(t), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(t), "error: where+11: `mass` is only available for pairs of particles"));
+  assert_non_null(
+      strstr(sl_test_messages(t), "error: where+11: `mass` is only available for pairs and composites of particles"));
   sl_test_free(t);
 }
 

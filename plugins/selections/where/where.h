@@ -1,14 +1,23 @@
 /* where.h: lines without code. The requirements are an expression in the graph, where: "pt > 2 GeV and chi2 < 20"
  * (docs/expressions.md). It is compiled once (where_compile.c); the kernels interpret the program for each candidate
- * (sluice/expression_machine.h). The function `mass` of pairs is an operation of this plugin. */
+ * (sluice/expression_machine.h). Masses are operations of this plugin. */
 #ifndef SELECTIONS_WHERE_H
 #define SELECTIONS_WHERE_H
 
 #include <sluice/expression.h>
 #include <sluice/math.h>
 
-/* Numbers of the links of a pair of particles: its children. */
-enum { WHERE_FIRST, WHERE_SECOND, WHERE_LINKS };
+/* Numbers of the links of a pair of particles, or of vertices: its children. */
+enum { WHERE_FIRST, WHERE_SECOND };
+enum { WHERE_LINKS = 7, WHERE_DECAYS = 4 }; /* largest numbers of links and of decays of a candidate */
+
+/* A mass of a decay into two bodies, struct where_decay; the first decay is that of the candidate.
+ * MASS: the bodies have the masses of both arguments. With more arguments the first body is the next decay with the
+ * mass of all arguments but the last. MASS_DIFFERENCE: MASS less the mass of the first body. MASS_OF_BOTH: the bodies
+ * are the next two decays, with two arguments each. WHERE_CALL: `call` of the function. */
+enum { WHERE_MASS, WHERE_MASS_DIFFERENCE, WHERE_MASS_OF_BOTH };
+enum { WHERE_ARGUMENTS_SHIFT = 4, WHERE_KIND_SHIFT = 8 };
+#define WHERE_CALL(kind, decay, arguments) ((kind) << WHERE_KIND_SHIFT | (arguments) << WHERE_ARGUMENTS_SHIFT | (decay))
 
 /* Names that an expression may use: `prefix` followed by a field of the collection with one value per item (or per
  * event, for SL_EXPRESSION_OF_EVENT). Without a collection: the name `prefix`, a count. */
@@ -17,14 +26,23 @@ struct where_scope {
   const struct sl_collection *collection;
   uint32_t args_offset;  /* offset of the port in the arguments */
   uint32_t operand;      /* SL_EXPRESSION_OF_..., SL_EXPRESSION_COUNT */
-  uint32_t link;         /* SL_EXPRESSION_OF_LINK: WHERE_FIRST, WHERE_SECOND */
-  uint32_t bound_offset; /* count: offset of the bound of the optional input */
-  const char *port;      /* count: name of the optional input; NULL: always available */
+  uint32_t link;         /* SL_EXPRESSION_OF_LINK: its number */
+  uint32_t bound_offset; /* offset of the bound of the optional input */
+  const char *port;      /* name of the optional input; NULL: always available */
+};
+/* A function that an expression may use. */
+struct where_function {
+  struct sl_function function;
+  uint32_t call;         /* WHERE_CALL */
+  uint32_t args_offset;  /* as of a scope */
+  uint32_t bound_offset; /* as of a scope */
+  const char *port;      /* as of a scope */
 };
 struct where_language {
   const struct where_scope *scopes;
   uint32_t scope_count;
-  uint32_t has_masses; /* candidates have children */
+  const struct where_function *functions;
+  uint32_t function_count;
 };
 
 #ifdef __cplusplus
@@ -34,14 +52,15 @@ extern "C" {
  * NULL: all inputs count as connected. */
 int where_compile(const char *text, const void *args, const struct where_language *language,
                   struct sl_expression_program *program, struct sl_expression_fault *fault);
-/* An SL_CHECK: reports errors and warnings of the property `where`. */
-int where_check(const struct sl_services *s, const char *text, const void *args, const struct where_language *language);
-/* An SL_PREPARE: fills the table `program`; *count: number of words of the program. For explanations the table also
+/* An SL_CHECK: reports errors and warnings of a property. `format`: "NAME+%u: %s" with the name of the property. */
+int where_check(const struct sl_services *s, const char *format, const char *text, const void *args,
+                const struct where_language *language);
+/* An SL_PREPARE: fills the table `table`; *count: number of words of the program. For explanations the table also
  * has, after the program, the number of comparisons and the bytes of the expression, each in 32 bits of a word; two
  * words for each comparison: its instruction, and the ends of its operands in 16 bits each; the bytes of the
  * expression. */
-int where_prepare(const struct sl_services *s, const char *text, const struct where_language *language,
-                  uint32_t *count);
+int where_prepare(const struct sl_services *s, const char *table, const char *text,
+                  const struct where_language *language, uint32_t *count);
 #ifdef __cplusplus
 }
 #endif

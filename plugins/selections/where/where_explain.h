@@ -61,7 +61,7 @@ static SL_UNUSED uint32_t where_is_conjunction(const uint64_t *program, uint32_t
     const uint64_t word = program[at++];
     const uint32_t operation = (uint32_t)word & SL_EXPRESSION_8_BITS;
     if (operation == SL_EXPRESSION_NOT || operation == SL_EXPRESSION_JUMP) return 0;
-    if (operation == SL_EXPRESSION_CALL) at++;
+    if (operation == SL_EXPRESSION_CALL) at += where_arguments(word) - 1;
     if (operation == SL_EXPRESSION_INTEGERS) {
       at += sl_expression_integer_words(program[at]);
       at += sl_expression_integer_words(program[at]);

@@ -19,9 +19,15 @@
   M(COMPUTED, words, uint32_t, "number of words of the program")
 
 /* Entries of a list of scopes; `port` is a member of the arguments `type`. WHERE_FIELDS: the fields of a collection.
- * WHERE_COUNTED: the number of items of an optional input. WHERE_SCOPES_OF_...: the names that all lines have. */
+ * WHERE_OPTIONAL_FIELDS: those of an optional input that the candidates refer to. WHERE_COUNTED: the number of items of
+ * an optional input. WHERE_SCOPES_OF_...: the names that all lines have. */
 #define WHERE_FIELDS(prefix, type, port, collection, operand, link) \
   { prefix, &collection##_collection, (uint32_t)offsetof(type, port), operand, link, 0, NULL }
+#define WHERE_OPTIONAL_FIELDS(prefix, type, port, collection, link)                                \
+  {                                                                                                \
+    prefix, &collection##_collection, (uint32_t)offsetof(type, port), SL_EXPRESSION_OF_LINK, link, \
+        (uint32_t)offsetof(type, port.bound), #port                                                \
+  }
 #define WHERE_COUNTED(name, type, port) \
   { name, NULL, (uint32_t)offsetof(type, port), SL_EXPRESSION_COUNT, 0, (uint32_t)offsetof(type, port.bound), #port }
 #define WHERE_SCOPES_OF_EVENTS(type)                                            \
@@ -32,16 +38,18 @@
     "event.candidates", NULL, (uint32_t)offsetof(type, candidates), SL_EXPRESSION_COUNT, 0, 0, NULL              \
   }
 
-/* Defines the algorithm NAME with arguments `struct NAME_args` and scopes NAME_scopes. The body follows as for LINE and
- * returns WHERE_EVALUATE. */
-#define WHERE_LINE(name, doc, over, has_masses)                                                               \
-  static const struct where_language name##_language = {name##_scopes, SL_COUNT_(name##_scopes), has_masses}; \
+/* Defines the algorithm NAME with arguments `struct NAME_args` and scopes NAME_scopes. `functions`: WHERE_NO_FUNCTIONS
+ * or WHERE_FUNCTIONS(table). The body follows as for LINE and returns WHERE_EVALUATE. */
+#define WHERE_NO_FUNCTIONS     NULL, 0
+#define WHERE_FUNCTIONS(table) table, SL_COUNT_(table)
+#define WHERE_LINE(name, doc, over, functions)                                                                \
+  static const struct where_language name##_language = {name##_scopes, SL_COUNT_(name##_scopes), functions};  \
   static int name##_check_(const struct sl_services *s, const void *args) {                                   \
-    return where_check(s, ((const struct name##_args *)args)->where, args, &name##_language);                 \
+    return where_check(s, "where+%u: %s", ((const struct name##_args *)args)->where, args, &name##_language); \
   }                                                                                                           \
   static int name##_compile_(const struct sl_services *s, void *args) {                                       \
     struct name##_args *a = (struct name##_args *)args;                                                       \
-    return where_prepare(s, a->where, &name##_language, &a->words);                                           \
+    return where_prepare(s, "program", a->where, &name##_language, &a->words);                                \
   }                                                                                                           \
   LINE_WITH(name, doc, over, name##_check_, name##_compile_)
 /* `children`: a struct where_children *, or NULL. */

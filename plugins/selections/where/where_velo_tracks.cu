@@ -8,7 +8,7 @@ SL_ARGUMENTS(where_velo_tracks, WHERE_VELO_TRACKS);
 static const struct where_scope where_velo_tracks_scopes[] = {
     WHERE_SCOPES_OF_CANDIDATES(struct where_velo_tracks_args, track_states)};
 
-WHERE_LINE(where_velo_tracks, "VELO tracks that satisfy an expression in the graph", track_states, 0) {
+WHERE_LINE(where_velo_tracks, "VELO tracks that satisfy an expression in the graph", track_states, WHERE_NO_FUNCTIONS) {
   return WHERE_EVALUATE(NULL);
 }
 

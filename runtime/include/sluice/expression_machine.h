@@ -5,10 +5,11 @@
 #include <sluice/expression.h>
 #include <sluice/kernel.h>
 
-/* An index of the candidate to an item of another collection. */
+/* An index of the candidate, or of an item that another link refers to, to an item of another collection. */
 struct sl_expression_link {
   const uint32_t *offsets; /* of the other collection */
-  const uint32_t *indices; /* by candidate; relative to the event */
+  const uint32_t *indices; /* by candidate, or by item of the link `through`; relative to the event */
+  uint32_t through;        /* 0: the candidate has the index; otherwise the number of a link of the candidate, plus 1 */
 };
 
 /* The candidate that a program runs on. */
@@ -19,7 +20,13 @@ struct sl_expression_subject {
 };
 
 static SL_DEVICE uint32_t sl_expression_linked(const struct sl_expression_subject *s, uint32_t link) {
-  return s->links[link].offsets[s->event] + s->links[link].indices[s->item];
+  const struct sl_expression_link *l = &s->links[link];
+  uint32_t item = s->item;
+  if (l->through > 0) {
+    const struct sl_expression_link *before = &s->links[l->through - 1];
+    item = before->offsets[s->event] + before->indices[item];
+  }
+  return l->offsets[s->event] + l->indices[item];
 }
 
 static SL_DEVICE uint32_t sl_expression_index(const struct sl_expression_subject *s, uint32_t operand, uint64_t word) {
