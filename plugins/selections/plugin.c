@@ -3,6 +3,7 @@
 
 SL_DECLARE(beam_gas);
 SL_DECLARE(calo_digits);
+SL_DECLARE(cluster_pairs);
 SL_DECLARE(count_hits);
 SL_DECLARE(dec_reports);
 SL_DECLARE(decide);
@@ -39,6 +40,7 @@ SL_DECLARE(two_track_mva);
 SL_DECLARE(two_track_score);
 SL_DECLARE(velo_micro_bias);
 SL_DECLARE(vertex_pairs);
+SL_DECLARE(where_cluster_pairs);
 SL_DECLARE(where_clusters);
 SL_DECLARE(where_events);
 SL_DECLARE(where_particles);
@@ -53,6 +55,7 @@ SL_DECLARE(key);
 static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(beam_gas),
     SL_ENTRY(calo_digits),
+    SL_ENTRY(cluster_pairs),
     SL_ENTRY(count_hits),
     SL_ENTRY(dec_reports),
     SL_ENTRY(decide),
@@ -89,6 +92,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(two_track_score),
     SL_ENTRY(velo_micro_bias),
     SL_ENTRY(vertex_pairs),
+    SL_ENTRY(where_cluster_pairs),
     SL_ENTRY(where_clusters),
     SL_ENTRY(where_events),
     SL_ENTRY(where_particles),
