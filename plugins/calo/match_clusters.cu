@@ -3,7 +3,7 @@
  *   2. Look up the highest cell of each cluster in both maps.
  * Parallelism: one block per event, one thread per track, then one per cluster (lines in vector lanes on a CPU).
  * Determinism: bits are set by atomics, in any order.
- * Plain version: tests/calo/match_clusters_test.c.
+ * Plain version: tests/calo/neutral_clusters_test.c.
  * Cost: reads 16 bytes per long track and 21 per VELO track, sets 6 or 4 bits; reads 2 and writes 2 bytes per cluster.
  */
 #include "forward/event_model.h"
