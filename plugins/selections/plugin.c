@@ -19,6 +19,7 @@ SL_DECLARE(gec);
 SL_DECLARE(high_et);
 SL_DECLARE(ks_to_pipi);
 SL_DECLARE(lambda_to_ppi);
+SL_DECLARE(large_clusters);
 SL_DECLARE(low_pt_muon);
 SL_DECLARE(masses);
 SL_DECLARE(odin);
@@ -71,6 +72,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(high_et),
     SL_ENTRY(ks_to_pipi),
     SL_ENTRY(lambda_to_ppi),
+    SL_ENTRY(large_clusters),
     SL_ENTRY(low_pt_muon),
     SL_ENTRY(masses),
     SL_ENTRY(odin),
