@@ -2,7 +2,7 @@
  * "Pixels of a retina cluster").
  *   1. Find the bank of each sensor.
  *   2. For each hit of a track: find its word among those of the sensor, by the LHCbID; the table gives its pixels.
- *      Of several words with this LHCbID the largest counts.
+ *      If several words have this LHCbID, the largest cluster counts.
  * Parallelism: one block per event, one thread per track. Determinism: the largest of words, in any order.
  * Plain version: tests/velo/large_clusters_test.py, from the super-pixels of the same events.
  * Cost per event (240 tracks of 6 hits): reads 4 bytes per hit and 10 words per hit; writes 1 byte per track.
@@ -30,7 +30,7 @@ static SL_DEVICE uint32_t table_index(uint32_t kind, uint32_t column_fraction, u
   return ((kind * 4 + column_fraction) * 4 + row_fraction) * PATTERNS + number;
 }
 
-/* Number of pixels of a cluster; 0 if unknown. Of a cluster that is larger than its window, those in the window. */
+/* Number of pixels of a cluster; 0 if unknown. If a cluster is larger than its window: pixels in the window. */
 static SL_DEVICE uint32_t pixels_of(const struct large_retina_clusters_args *a, uint32_t sensor, uint32_t version,
                                     uint32_t word) {
   if (version == 2) return 0;
@@ -131,16 +131,21 @@ static SL_DEVICE void find_banks(const struct large_retina_clusters_args *a, uin
   __syncthreads();
 }
 
-/* Number of pixels of the cluster with this LHCbID; 0 if unknown. */
+/* Number of pixels of the cluster with this LHCbID; 0 if unknown. The pixel in the LHCbID is compared first, with one
+ * comparison per word. */
 static SL_DEVICE uint32_t pixels_of_hit(const struct large_retina_clusters_args *a, const struct sensor_banks *banks,
                                         uint32_t id) {
-  const uint32_t sensor = id >> 18 & 0xFF;
-  uint32_t most = 0;
+  const uint32_t sensor = id >> 18 & 0xFF, column = id >> 8 & 0x3FF, row = id & 0xFF;
   if (sensor >= VELO_SENSORS || banks->version[sensor] == 0) return 0;
-  for (uint32_t i = 0; i < banks->word_count[sensor]; i++) {
-    const uint32_t word = a->banks.payload[banks->first_word[sensor] + i], version = banks->version[sensor];
-    const uint32_t is_hit = word != 0 && retina_id(banks->slot[sensor], version, word) == id;
-    const uint32_t pixels = is_hit ? pixels_of(a, sensor, version, word) : 0;
+  const uint32_t version = banks->version[sensor], slot = banks->slot[sensor], count = banks->word_count[sensor];
+  const uint32_t column_bit = version == 2 ? 14 : 12, row_bit = version == 2 ? 3 : 2, sensor_bit = version == 4 ? 1 : 0;
+  const uint32_t mask = 0x3FFu << column_bit | 0xFFu << row_bit | sensor_bit << 22;
+  const uint32_t pixel = column << column_bit | row << row_bit | (sensor_bit & (sensor - slot)) << 22;
+  const uint32_t *words = a->banks.payload + banks->first_word[sensor];
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if ((words[i] & mask) != pixel || words[i] == 0 || retina_id(slot, version, words[i]) != id) continue;
+    const uint32_t pixels = pixels_of(a, sensor, version, words[i]);
     most = pixels > most ? pixels : most;
   }
   return most;

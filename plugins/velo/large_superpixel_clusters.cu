@@ -1,8 +1,8 @@
 /* large_superpixel_clusters.cu: counts the hits of a track that are large clusters, from super-pixel banks. It may
  * replace velo.large_retina_clusters.
  *   1. Find the clusters of each sensor again (superpixel_clusters.h).
- *   2. For each hit of a track: find its cluster among those of the sensor, by the pixel of the LHCbID. Of several
- *      clusters at this pixel the largest counts.
+ *   2. For each hit of a track: find its cluster among those of the sensor, by the pixel of the LHCbID. If
+ *      several clusters are at this pixel, the largest counts.
  * Parallelism: one block per event; one thread per bank, then one per track.
  * Determinism: the largest of clusters, in any order. Plain version: tests/velo/large_clusters_test.py.
  * Cost per event: that of the clusters in velo.masked_clustering, and 10 clusters per hit.
@@ -69,9 +69,9 @@ static SL_DEVICE uint32_t pixels_of_hit(const struct large_superpixel_clusters_a
   uint32_t most = 0;
   if (sensor >= VELO_SENSORS) return 0;
   for (uint32_t i = c->first[sensor]; i < c->first[sensor] + c->count[sensor]; i++) {
-    const uint32_t pixels = a->pixels[i];
-    const uint32_t is_hit = c->slot[sensor] + a->parent[i] == sensor && a->column_sum[i] / pixels == column &&
-                            a->row_sum[i] / pixels == row;
+    const uint32_t pixels = a->pixels[i]; /* the pixel of the mean, without divisions */
+    const uint32_t is_hit = a->column_sum[i] - column * pixels < pixels && a->row_sum[i] - row * pixels < pixels &&
+                            c->slot[sensor] + a->parent[i] == sensor;
     most = is_hit && pixels > most ? pixels : most;
   }
   return most;

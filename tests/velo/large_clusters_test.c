@@ -213,7 +213,7 @@ static void patterns_of_retina_words_give_the_pixels(void **state) {
     assert_true(check("large_retina_clusters", min_pixels, 32u << min_pixels % 3) > 0 || min_pixels > 5);
 }
 
-/* Words of version 2 have no pattern. Of two words with one LHCbID the larger counts. */
+/* Words of version 2 have no pattern. If two words have one LHCbID, the larger cluster counts. */
 static void words_without_pattern_and_equal_ids_are_defined(void **state) {
   (void)state;
   const uint32_t version_2[] = {1, 5 << 14 | 5 << 3};

@@ -92,7 +92,7 @@ SL_COLLECTION(track_states, TRACK_STATES_FIELDS, "states of tracks: straight lin
 /* One item per track. */
 #define VELO_LARGE_CLUSTERS_FIELDS(F)                       \
   F(offsets, u32, OFFSETS, "", "first track of each event") \
-  F(hits, u8, PER_ITEM, "", "number of hits of the track whose clusters have at least `min_pixels` pixels")
+  F(hits, u8, PER_ITEM, "", "number of hits of the track with clusters of at least `min_pixels` pixels")
 SL_COLLECTION(velo_large_clusters, VELO_LARGE_CLUSTERS_FIELDS, "numbers of large clusters on VELO tracks");
 
 /* Numbers per event, for monitoring. */
