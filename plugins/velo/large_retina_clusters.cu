@@ -26,7 +26,7 @@ SL_ARGUMENTS(large_retina_clusters, LARGE_RETINA_CLUSTERS);
 /* Kinds of patterns. A window is 3 columns by 3 rows, with pixels in its first column and row. */
 enum { WINDOW, ISOLATED_SUPERPIXEL, KINDS };
 enum { FRACTIONS = 16, PATTERNS = 64 };
-static SL_DEVICE uint32_t table_index(uint32_t kind, uint32_t column_fraction, uint32_t row_fraction, uint32_t number) {
+SL_MATH_FUNCTION uint32_t table_index(uint32_t kind, uint32_t column_fraction, uint32_t row_fraction, uint32_t number) {
   return ((kind * 4 + column_fraction) * 4 + row_fraction) * PATTERNS + number;
 }
 
