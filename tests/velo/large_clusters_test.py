@@ -2,6 +2,7 @@
 """Large clusters on VELO tracks of the six events of full simulation: those counted from the patterns of retina words agree with
 those counted from super-pixels, and these with a flood fill over the pixels of the banks."""
 import csv
+import math
 import struct
 import tempfile
 from collections import Counter
@@ -31,6 +32,25 @@ with tempfile.TemporaryDirectory() as folder:
         equal = sum(a == b for a, b in zip(retina, superpixels))
         checks.that(len(retina) == len(superpixels) == 1435 and equal > 0.98 * len(retina),
                     f"at least {min_pixels} pixels: {sum(retina)} clusters on tracks, {sum(superpixels)} from super-pixels; {equal} of {len(retina)} tracks have equal numbers")
+
+
+def line_of(folder):
+    """For each track, what the line accepts with low limits, and its eta and number of large clusters."""
+    names = {"states": "fit.beamline_states", "counts": "large_clusters", "line": "Hlt1VeloLargeClusters"}
+    graph = folder / "line.yaml"
+    tables = "".join(f"  {name}_table: {{ use: output.csv_sink, set: {{ output: {output}, path: {folder}/{name}.csv }} }}\n" for name, output in names.items())
+    graph.write_text(f"sluice: 1\ndescription: decisions as a table\ninclude: [{ROOT}/tests/velo/large_clusters.yaml]\nnodes:\n{tables}")
+    call("run", graph, "-i", SIX, "--set", f"geometry={GEOMETRY}", "--quiet", "--set", "Hlt1VeloLargeClusters.min_eta=4", "--set", "Hlt1VeloLargeClusters.min_large_clusters=1")
+    states, counts, line = (list(csv.DictReader((folder / f"{name}.csv").open())) for name in names)
+    for state, count, decision in zip(states, counts, line, strict=True):
+        eta = math.asinh(1 / math.hypot(float(state["tx"]), float(state["ty"])))
+        yield int(decision["accepted"]), -eta if int(state["backward"]) else eta, int(count["hits"])
+
+
+with tempfile.TemporaryDirectory() as folder:
+    decisions = list(line_of(Path(folder)))
+wrong = [d for d in decisions if d[0] != (d[1] > 4 and d[2] >= 1) and abs(d[1] - 4) > 1e-5]
+checks.that(not wrong and sum(d[0] for d in decisions) > 10, f"the line accepts {sum(d[0] for d in decisions)} of {len(decisions)} tracks, as eta and large clusters require")
 
 
 def components(pixels):
