@@ -1,8 +1,8 @@
 /* calo.clusters: clusters around cells that read more than all their neighbours (README.md, "Clusters").
  *   1. Count: find the highest cells, several cells per thread at a time, and mark them in a bit map.
  *   2. List the marked cells by cell number; scan the counts.
- *   3. Write: one thread per cluster sums its cells in the order of the table of neighbours. With correct_overlap, the
- *      highest cells of the event are marked again, and the share of other clusters in each cell is subtracted.
+ *   3. Write: one thread per cluster sums its cells in the order of the table of neighbours. With correct_overlap, cells
+ *      that several highest cells touch are marked first, and the share of other clusters in them is subtracted.
  * Determinism: clusters and sums have a fixed order, independent of threads.
  * Cost: reads 12 kB per event and 200 bytes of the geometry for each of some 100 clusters; writes 24 bytes per cluster.
  */
@@ -103,22 +103,45 @@ SL_KERNEL(clusters_count, struct clusters_args) {
 
 /* ---------------------------------------------------------------------------------------------------- clusters */
 
-/* Energy of the highest cells that touch `shared`, other than `cell`. `map`: the highest cells of the event. */
-static SL_DEVICE float energy_of_others(const struct clusters_args *a, const int16_t *adc, const uint32_t *map,
+/* Bit maps of the cells of an event, for correct_overlap: highest cells; cells that touch one, or several of them. */
+struct overlap {
+  uint32_t highest[MAP_WORDS], touched[MAP_WORDS], shared[MAP_WORDS];
+};
+
+static SL_DEVICE uint32_t is_marked(const uint32_t *map, uint32_t cell) { return map[cell / 32] >> cell % 32 & 1u; }
+
+/* Marks the listed highest cells and the cells that touch them. Called by all threads of the block. */
+static SL_DEVICE void mark_overlap(const struct clusters_args *a, const uint16_t *list, uint32_t count,
+                                   struct overlap *o) {
+  for (uint32_t i = threadIdx.x; i < MAP_WORDS; i += blockDim.x) o->highest[i] = o->touched[i] = o->shared[i] = 0;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const uint16_t *others = a->geometry.neighbours + CALO_NEIGHBOURS * list[i];
+    atomicOr(&o->highest[list[i] / 32], 1u << list[i] % 32);
+    for (uint32_t k = 0; k < CALO_NEIGHBOURS && others[k] != CALO_NO_NEIGHBOUR; k++) {
+      const uint32_t bit = 1u << others[k] % 32;
+      if (atomicOr(&o->touched[others[k] / 32], bit) & bit) atomicOr(&o->shared[others[k] / 32], bit);
+    }
+  }
+  __syncthreads();
+}
+
+/* Energy of the highest cells that touch `shared`, other than `cell`. */
+static SL_DEVICE float energy_of_others(const struct clusters_args *a, const int16_t *adc, const struct overlap *o,
                                         uint32_t shared, uint32_t cell) {
   const uint16_t *others = a->geometry.neighbours + CALO_NEIGHBOURS * shared;
   float sum = 0.0f;
   SL_UNROLL
   for (uint32_t k = 0; k < CALO_NEIGHBOURS; k++) {
     const uint32_t other = others[k] == CALO_NO_NEIGHBOUR ? cell : others[k];
-    const uint32_t counts = other != cell && (map[other / 32] >> other % 32 & 1u);
+    const uint32_t counts = other != cell && is_marked(o->highest, other);
     sum += counts ? calo_energy(a->geometry.gain[other], a->geometry.pedestal[0], adc[other]) : 0.0f;
   }
   return sum;
 }
 
-/* `map`: the highest cells of the event, with correct_overlap. */
-static SL_DEVICE void write_cluster(const struct clusters_args *a, const int16_t *adc, const uint32_t *map,
+/* `o`: of the event, with correct_overlap. */
+static SL_DEVICE void write_cluster(const struct clusters_args *a, const int16_t *adc, const struct overlap *o,
                                     uint32_t cell, uint32_t to) {
   const uint16_t *others = a->geometry.neighbours + CALO_NEIGHBOURS * cell;
   const float pedestal = a->geometry.pedestal[0], x = a->geometry.xy[2 * cell], y = a->geometry.xy[2 * cell + 1];
@@ -134,9 +157,9 @@ static SL_DEVICE void write_cluster(const struct clusters_args *a, const int16_t
     energy += added;
     energy_x += added * (a->geometry.xy[2 * other] - x);
     energy_y += added * (a->geometry.xy[2 * other + 1] - y);
-    if (a->correct_overlap && added > 0.0f) {
-      const float of_others = energy_of_others(a, adc, map, other, cell);
-      energy -= of_others > 0.0f ? of_others / (highest + of_others) * added : 0.0f;
+    if (a->correct_overlap && added > 0.0f && is_marked(o->shared, other)) {
+      const float of_others = energy_of_others(a, adc, o, other, cell);
+      energy -= of_others / (highest + of_others) * added;
     }
   }
   const float mean_x = x + energy_x / energy, mean_y = y + energy_y / energy;
@@ -149,23 +172,15 @@ static SL_DEVICE void write_cluster(const struct clusters_args *a, const int16_t
   a->clusters.highest_share[to] = highest / energy;
 }
 
-/* Marks the listed cells. Called by all threads of the block, also if the list is empty. */
-static SL_DEVICE void mark_listed(const uint16_t *list, uint32_t count, uint32_t *map) {
-  for (uint32_t i = threadIdx.x; i < MAP_WORDS; i += blockDim.x) map[i] = 0;
-  __syncthreads();
-  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) atomicOr(&map[list[i] / 32], 1u << list[i] % 32);
-  __syncthreads();
-}
-
 SL_KERNEL(clusters_write, struct clusters_args) {
-  __shared__ uint32_t map[MAP_WORDS];
+  __shared__ struct overlap overlap;
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.clusters.offsets[event], count = a.clusters.offsets[event + 1] - first;
     const uint16_t *list = a.highest + (size_t)event * CALO_CLUSTERS_MAX;
-    if (a.correct_overlap) mark_listed(list, count, map);
+    if (a.correct_overlap) mark_overlap(&a, list, count, &overlap);
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
-      write_cluster(&a, adc_of(&a, event), map, list[i], first + i);
-    if (a.correct_overlap) __syncthreads(); /* the map is free */
+      write_cluster(&a, adc_of(&a, event), &overlap, list[i], first + i);
+    if (a.correct_overlap) __syncthreads(); /* the maps are free */
   }
 }
 
