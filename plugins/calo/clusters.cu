@@ -1,8 +1,8 @@
 /* calo.clusters: clusters around cells that read more than all their neighbours (README.md, "Clusters").
  *   1. Count: find the highest cells, several cells per thread at a time, and mark them in a bit map.
  *   2. List the marked cells by cell number; scan the counts.
- *   3. Write: one thread per cluster sums its cells in the order of the table of neighbours. With correct_overlap, cells
- *      that several highest cells touch are marked first, and the share of other clusters in them is subtracted.
+ *   3. Write: one thread per cluster sums its cells in the order of the table of neighbours. With correct_overlap, the
+ *      cells that several highest cells touch are marked first, and the share of other clusters in them is subtracted.
  * Determinism: clusters and sums have a fixed order, independent of threads.
  * Cost: reads 12 kB per event and 200 bytes of the geometry for each of some 100 clusters; writes 24 bytes per cluster.
  */
