@@ -3,6 +3,7 @@
 
 SL_DECLARE(beam_gas);
 SL_DECLARE(calo_digits);
+SL_DECLARE(cluster_pairs);
 SL_DECLARE(composites);
 SL_DECLARE(count_hits);
 SL_DECLARE(dec_reports);
@@ -19,6 +20,7 @@ SL_DECLARE(gec);
 SL_DECLARE(high_et);
 SL_DECLARE(ks_to_pipi);
 SL_DECLARE(lambda_to_ppi);
+SL_DECLARE(large_clusters);
 SL_DECLARE(low_pt_muon);
 SL_DECLARE(masses);
 SL_DECLARE(odin);
@@ -40,6 +42,7 @@ SL_DECLARE(two_track_mva);
 SL_DECLARE(two_track_score);
 SL_DECLARE(velo_micro_bias);
 SL_DECLARE(vertex_pairs);
+SL_DECLARE(where_cluster_pairs);
 SL_DECLARE(where_clusters);
 SL_DECLARE(where_composites);
 SL_DECLARE(where_events);
@@ -56,6 +59,7 @@ SL_DECLARE(key);
 static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(beam_gas),
     SL_ENTRY(calo_digits),
+    SL_ENTRY(cluster_pairs),
     SL_ENTRY(composites),
     SL_ENTRY(count_hits),
     SL_ENTRY(dec_reports),
@@ -72,6 +76,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(high_et),
     SL_ENTRY(ks_to_pipi),
     SL_ENTRY(lambda_to_ppi),
+    SL_ENTRY(large_clusters),
     SL_ENTRY(low_pt_muon),
     SL_ENTRY(masses),
     SL_ENTRY(odin),
@@ -93,6 +98,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(two_track_score),
     SL_ENTRY(velo_micro_bias),
     SL_ENTRY(vertex_pairs),
+    SL_ENTRY(where_cluster_pairs),
     SL_ENTRY(where_clusters),
     SL_ENTRY(where_composites),
     SL_ENTRY(where_events),

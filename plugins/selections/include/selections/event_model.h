@@ -143,6 +143,25 @@ SL_COLLECTION(composites, COMPOSITES_FIELDS, "secondary vertices with one or two
   F(pt, f32, PER_ITEM, "MeV", "transverse momentum of both vertices together")
 SL_COLLECTION(vertex_pairs, VERTEX_PAIRS_FIELDS, "pairs of secondary vertices");
 
+/* Pairs of neutral clusters, taken as photons from the origin, by ascending `first`, then `second`. */
+enum { CLUSTER_PAIR_OUTER = 1, CLUSTER_PAIR_MIDDLE = 2, CLUSTER_PAIR_INNER = 4 }; /* bits of `areas` */
+#define CLUSTER_PAIRS_FIELDS(F)                                                                 \
+  F(offsets, u32, OFFSETS, "", "index of the first pair of an event")                           \
+  F(first, u32, PER_ITEM, "", "index in the event of the first cluster")                        \
+  F(second, u32, PER_ITEM, "", "index in the event of the second cluster, larger than `first`") \
+  F(mass, f32, PER_ITEM, "MeV", "invariant mass of the two photons")                            \
+  F(energy, f32, PER_ITEM, "MeV", "sum of the energies of the two clusters")                    \
+  F(pt, f32, PER_ITEM, "MeV", "transverse momentum of the pair")                                \
+  F(eta, f32, PER_ITEM, "", "pseudorapidity of the momentum of the pair")                       \
+  F(min_et, f32, PER_ITEM, "MeV", "smaller transverse energy of the two clusters")              \
+  F(sum_et, f32, PER_ITEM, "MeV", "sum of the transverse energies of the two clusters")         \
+  F(min_highest_share, f32, PER_ITEM, "",                                                       \
+    "smaller share of the highest cell in the energy of the cluster, of the two clusters")      \
+  F(areas, u8, PER_ITEM, "",                                                                    \
+    "areas of the two clusters, as bits: 1 outer, 2 middle, 4 inner; 3: one outer, one middle") \
+  F(on_velo_line, u8, PER_ITEM, "", "number of the two clusters, 0 to 2, that are straight ahead of a VELO track")
+SL_COLLECTION(cluster_pairs, CLUSTER_PAIRS_FIELDS, "pairs of neutral clusters in the calorimeter");
+
 #define SELECTIONS_NO_LOGIT -1e9f /* no response of the network; fails every requirement */
 
 /* One item per secondary vertex; the offsets are shared. */

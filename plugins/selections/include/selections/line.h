@@ -188,6 +188,7 @@ static SL_UNUSED uint32_t line_explain_scales(const struct line_scale *scale, co
 #define LINE_CANDIDATE_particles          ~, LINE_PARTICLE_VALUES_
 #define LINE_CANDIDATE_secondary_vertices ~, LINE_PAIR_VALUES_
 #define LINE_CANDIDATE_vertex_pairs       ~, LINE_PAIR_VALUES_
+#define LINE_CANDIDATE_cluster_pairs      ~, LINE_PAIR_VALUES_
 #define LINE_PARTICLE_VALUES_             SL_EXPLAIN_VALUE("VELO track", a->candidates.velo_track[i])
 #define LINE_PAIR_VALUES_                                 \
   SL_EXPLAIN_VALUE("first part", a->candidates.first[i]); \
