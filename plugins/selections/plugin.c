@@ -5,7 +5,6 @@ SL_DECLARE(beam_gas);
 SL_DECLARE(calo_digits);
 SL_DECLARE(cluster_pairs);
 SL_DECLARE(composites);
-SL_DECLARE(count_hits);
 SL_DECLARE(dec_reports);
 SL_DECLARE(decide);
 SL_DECLARE(dielectron);
@@ -15,6 +14,7 @@ SL_DECLARE(dimuon_soft);
 SL_DECLARE(displaced_leptons);
 SL_DECLARE(displaced_velo_tracks);
 SL_DECLARE(drell_yan);
+SL_DECLARE(error_banks);
 SL_DECLARE(fit);
 SL_DECLARE(gec);
 SL_DECLARE(high_et);
@@ -61,7 +61,6 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(calo_digits),
     SL_ENTRY(cluster_pairs),
     SL_ENTRY(composites),
-    SL_ENTRY(count_hits),
     SL_ENTRY(dec_reports),
     SL_ENTRY(decide),
     SL_ENTRY(dielectron),
@@ -71,6 +70,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(displaced_leptons),
     SL_ENTRY(displaced_velo_tracks),
     SL_ENTRY(drell_yan),
+    SL_ENTRY(error_banks),
     SL_ENTRY(fit),
     SL_ENTRY(gec),
     SL_ENTRY(high_et),

@@ -54,10 +54,11 @@ enum {
   SL_FLAG_TUNED = 32,
   SL_FLAG_SHARED = 64,
   SL_FLAG_FIELD = 128,
-  SL_FLAG_READ = 256,    /* PROPERTY of type string: path of a file that is read */
-  SL_FLAG_WRITTEN = 512, /* PROPERTY of type string: path of a file that is written */
-  SL_FLAG_INPUT = 1024,  /* PROPERTY of a source, a number: a value of the input's header */
-  SL_FLAG_OPERAND = 2048 /* FIELD: set by the runtime to an operand of the expression of PROGRAM */
+  SL_FLAG_READ = 256,      /* PROPERTY of type string: path of a file that is read */
+  SL_FLAG_WRITTEN = 512,   /* PROPERTY of type string: path of a file that is written */
+  SL_FLAG_INPUT = 1024,    /* PROPERTY of a source, a number: a value of the input's header */
+  SL_FLAG_OPERAND = 2048,  /* FIELD: set by the runtime to an operand of the expression of PROGRAM */
+  SL_FLAG_CONDITION = 4096 /* PROGRAM: the expression is a condition; NODE: alone is true for each item of the node */
 };
 
 /* Names of the entries of an output: those of the producers of a list port of the same algorithm. */

@@ -182,12 +182,15 @@ enum { LINE_PASSED = 1, LINE_BEFORE_SCALE = 2 }; /* bits of `passed` */
   F(accepted, u8, PER_ITEM, "", "1 if the line accepts the candidate, independent of post_scale")
 SL_COLLECTION(line_decisions, LINE_DECISIONS_FIELDS, "events and candidates that a line accepts");
 
-/* Size of an event, from its bank headers alone. */
-#define SELECTIONS_NO_BANKS UINT32_MAX
-#define GEC_COUNTS_FIELDS(F)                                                                              \
-  F(scifi, u32, PER_EVENT, "",                                                                            \
-    "half-words of all SciFi banks, less two: clusters plus most bank headers; 2^32 - 1: no SciFi banks") \
-  F(ut, u32, PER_EVENT, "", "UT hits, as given in the bank headers")
+/* Size of an event, from its banks before they are decoded. */
+#define SELECTIONS_NOT_COUNTED UINT32_MAX
+#define GEC_COUNTS_FIELDS(F)                                                                                \
+  F(scifi, u32, PER_EVENT, "",                                                                              \
+    "half-words of all SciFi banks, less two: clusters plus most bank headers; 2^32 - 1: no SciFi banks")   \
+  F(ut, u32, PER_EVENT, "", "UT hits, as given in the bank headers; 2^32 - 1: not counted")                 \
+  F(velo, u32, PER_EVENT, "",                                                                               \
+    "VELO clusters, as given in the bank headers; of super-pixels groups of adjacent pixels, at least the " \
+    "number of clusters; 2^32 - 1: not counted")
 SL_COLLECTION(gec_counts, GEC_COUNTS_FIELDS, "approximate number of hits per event, from raw banks");
 
 #endif
