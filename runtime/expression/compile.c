@@ -438,5 +438,6 @@ int sl_expression_compile(const char *text, const struct sl_expression_language 
     if (value.number.rounded_end == 0) sl_expression_use_as_float(&c, &value);
     sl_expression_unit_text(&value.number.unit, program->unit);
   }
+  if (!c.failed) sl_expression_mark_tests(program);
   return c.failed ? SL_EINVAL : SL_OK;
 }

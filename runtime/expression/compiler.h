@@ -115,6 +115,8 @@ struct sl_expression_value sl_expression_unary(struct sl_expression_compiler *c,
 /* Emits the product of `exponent` factors of the number that was compiled last. */
 struct sl_expression_value sl_expression_power(struct sl_expression_compiler *c, struct sl_expression_value value,
                                                uint32_t exponent);
+/* Marks the fields that are compared with constants: SL_EXPRESSION_TEST. */
+void sl_expression_mark_tests(struct sl_expression_program *program);
 /* Gets the range of an integer type; returns 0 for floats. */
 int sl_expression_integer_range(uint32_t type, double *low, double *high);
 

@@ -350,3 +350,40 @@ struct sl_expression_value sl_expression_unary(struct sl_expression_compiler *c,
   sl_expression_emit(c, sl_expression_instruction(operation, SL_EXPRESSION_NO_OPERAND, 0));
   return value;
 }
+
+/* ------------------------------------------------------------------------------------------- the whole program */
+
+static uint32_t operation_of(uint64_t word) { return (uint32_t)word & SL_EXPRESSION_8_BITS; }
+static uint32_t operand_of(uint64_t word) {
+  return (uint32_t)word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
+}
+
+/* Number of words of the instruction `at`. */
+static uint32_t instruction_words(const struct sl_expression_program *p, uint32_t at) {
+  uint32_t count = 1;
+  if (operation_of(p->words[at]) == SL_EXPRESSION_CALL) return 2;
+  if (operation_of(p->words[at]) != SL_EXPRESSION_INTEGERS) return 1;
+  for (int side = 0; side < 2; side++) count += operand_of(p->words[at + count]) == SL_EXPRESSION_CONSTANT ? 2 : 1;
+  return count;
+}
+
+/* When a comparison, from LESS to HAS, is true. */
+static const uint32_t true_bits[] = {SL_EXPRESSION_IF_LESS,
+                                     SL_EXPRESSION_IF_LESS | SL_EXPRESSION_IF_EQUAL,
+                                     SL_EXPRESSION_IF_GREATER,
+                                     SL_EXPRESSION_IF_GREATER | SL_EXPRESSION_IF_EQUAL,
+                                     SL_EXPRESSION_IF_EQUAL,
+                                     SL_EXPRESSION_IF_LESS | SL_EXPRESSION_IF_GREATER,
+                                     0};
+
+void sl_expression_mark_tests(struct sl_expression_program *p) {
+  for (uint32_t at = 0; at + 1 < p->count; at += instruction_words(p, at)) {
+    const uint64_t word = p->words[at], next = p->words[at + 1];
+    const int is_field = operand_of(word) >= SL_EXPRESSION_OF_CANDIDATE && operand_of(word) <= SL_EXPRESSION_OF_EVENT;
+    const int is_comparison = operation_of(next) >= SL_EXPRESSION_LESS && operation_of(next) <= SL_EXPRESSION_HAS &&
+                              operand_of(next) == SL_EXPRESSION_CONSTANT;
+    if (operation_of(word) == SL_EXPRESSION_LOAD && is_field && is_comparison)
+      p->words[at] =
+          word - SL_EXPRESSION_LOAD + SL_EXPRESSION_TEST + true_bits[operation_of(next) - SL_EXPRESSION_LESS];
+  }
+}
