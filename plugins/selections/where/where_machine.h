@@ -93,6 +93,10 @@ static SL_DEVICE uint32_t where_evaluate(const uint64_t *program, uint32_t words
   m.depth = m.at = 0;
   while (m.at < words) {
     const uint64_t word = program[m.at];
+    if (sl_expression_is_test(word)) {
+      sl_expression_test(&subject.of, program, word, &m);
+      continue;
+    }
     where_step(&subject, program, &m);
     sl_expression_jump(word, &m);
   }

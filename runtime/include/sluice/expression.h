@@ -46,6 +46,7 @@ enum {
   SL_EXPRESSION_PUSH,     /* push the result */
   SL_EXPRESSION_CALL,     /* function of a plugin, `call` in bits 16..31; its arguments are the constants of this and
                            * the next words */
+  SL_EXPRESSION_TEST,     /* as LOAD; the next instruction compares the result with a constant: SL_EXPRESSION_IF_... */
   SL_EXPRESSION_INTEGERS, /* exact comparison of the operands in the next words; the comparison is in bits 32..63 */
   SL_EXPRESSION_OPERATIONS
 };
@@ -60,6 +61,8 @@ enum {
   SL_EXPRESSION_OPERANDS
 };
 enum { SL_EXPRESSION_NO_JUMP, SL_EXPRESSION_IF_FALSE, SL_EXPRESSION_IF_TRUE };
+/* Bits of SL_EXPRESSION_TEST instead of a target: when the comparison is true, if it is not SL_EXPRESSION_HAS. */
+enum { SL_EXPRESSION_IF_LESS = 1 << 16, SL_EXPRESSION_IF_EQUAL = 1 << 17, SL_EXPRESSION_IF_GREATER = 1 << 18 };
 enum {
   SL_EXPRESSION_OPERAND_SHIFT = 8,
   SL_EXPRESSION_JUMP_SHIFT = 12,

@@ -166,6 +166,7 @@ static SL_DEVICE float sl_expression_product(float factor, float count) {
 static SL_DEVICE float sl_expression_result(uint32_t operation, float left, float right) {
   switch (operation) {
     case SL_EXPRESSION_LOAD:
+    case SL_EXPRESSION_TEST:
       return right;
     case SL_EXPRESSION_ADD:
       return left + right;
@@ -249,6 +250,29 @@ static SL_DEVICE void sl_expression_jump(uint64_t word, struct sl_expression_sta
     m->at = (uint32_t)word >> SL_EXPRESSION_TARGET_SHIFT & SL_EXPRESSION_16_BITS;
 }
 
+/* Runs the pair of instructions that begins with `word`, SL_EXPRESSION_TEST: most instructions of conditions are such
+ * pairs. The result is that of sl_expression_step for both. */
+static SL_DEVICE void sl_expression_test(const struct sl_expression_subject *s, const uint64_t *program, uint64_t word,
+                                         struct sl_expression_state *m) {
+  const uint64_t next = program[m->at + 1];
+  const uint32_t operand = (uint32_t)word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
+  const uint32_t type = sl_expression_type(word), index = sl_expression_index(s, operand, word);
+  const void *values = sl_expression_values(s, word);
+  const float left = type == SL_TYPE_f32 ? ((const float *)values)[index] : sl_expression_number(values, type, index);
+  const float right = sl_f32_from_bits((uint32_t)(next >> SL_EXPRESSION_CONSTANT_SHIFT));
+  uint32_t is_true =
+      (uint32_t)word & ((left < right ? SL_EXPRESSION_IF_LESS : 0u) | (left == right ? SL_EXPRESSION_IF_EQUAL : 0u) |
+                        (left > right ? SL_EXPRESSION_IF_GREATER : 0u));
+  if (((uint32_t)next & SL_EXPRESSION_8_BITS) == SL_EXPRESSION_HAS) is_true = sl_to_u32(left) & sl_to_u32(right);
+  m->result = is_true ? 1.0f : 0.0f;
+  m->at += 2;
+  sl_expression_jump(next, m);
+}
+
+static SL_DEVICE uint32_t sl_expression_is_test(uint64_t word) {
+  return ((uint32_t)word & SL_EXPRESSION_8_BITS) == SL_EXPRESSION_TEST ? 1u : 0u;
+}
+
 /* Runs a program without functions of a plugin; returns the result, of a condition 1 or 0. */
 static SL_DEVICE SL_UNUSED float sl_expression_evaluate(const uint64_t *program, uint32_t words,
                                                         const struct sl_expression_subject *s) {
@@ -257,6 +281,10 @@ static SL_DEVICE SL_UNUSED float sl_expression_evaluate(const uint64_t *program,
   m.depth = m.at = 0;
   while (m.at < words) {
     const uint64_t word = program[m.at];
+    if (sl_expression_is_test(word)) {
+      sl_expression_test(s, program, word, &m);
+      continue;
+    }
     sl_expression_step(s, program, &m);
     sl_expression_jump(word, &m);
   }

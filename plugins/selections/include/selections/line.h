@@ -2,9 +2,9 @@
  * events. An event passes if at least one candidate is accepted. `pre_scale` is the fraction of the events that are
  * evaluated, `post_scale` the fraction of the accepted events that pass. A line has the name of its node.
  *
- * Parallelism: one warp per event and line; the lanes share the candidates, lane 0 writes the decision for the event.
- * On a CPU the lines of an event run one after the other. All lines of a file have one type of candidates and run in
- * one launch. The comment of LINE has an example.
+ * Parallelism: one block per line and group of events; the threads share the candidates. Lines over events: one warp
+ * per event. On a CPU the lines of an event run one after the other. All lines of a file have one type of candidates
+ * and run in one launch. The comment of LINE has an example.
  */
 #ifndef SELECTIONS_LINE_H
 #define SELECTIONS_LINE_H
@@ -98,23 +98,88 @@ static inline SL_UNUSED int line_prepare_more(int (*prepare)(const struct sl_ser
 /* ------------------------------------------------------------------------------------------------- a line */
 
 /* Called by a warp: one candidate per lane. */
-#define LINE_JUDGE_CANDIDATES_(function, type, accepts_)                                                   \
-  static SL_DEVICE void function(const type *a, uint32_t event) {                                          \
-    const uint32_t begin = a->candidates.offsets[event], end = a->candidates.offsets[event + 1];           \
-    const uint32_t is_evaluated = line_lets_through(&a->scale.before, &a->odin, event);                    \
-    uint32_t found = 0;                                                                                    \
-    for (uint32_t i = begin + sl_warp_lane(); i < end; i += sl_warp_lanes()) {                             \
-      const uint32_t is_one = is_evaluated && accepts_(a, event, i, NULL) ? 1u : 0u;                       \
-      a->decisions.accepted[i] = (uint8_t)is_one;                                                          \
-      found |= is_one;                                                                                     \
-    }                                                                                                      \
-    found = sl_warp_any(found);                                                                            \
-    if (sl_warp_lane() == 0) a->decisions.passed[event] = line_verdict(found, &a->scale, &a->odin, event); \
+#define LINE_JUDGE_CANDIDATES_(function, type, accepts_)                                                    \
+  static SL_DEVICE void function(const type *a, uint32_t first, uint32_t count) {                           \
+    const uint32_t event = sl_event_at(&a->events, first), begin = a->candidates.offsets[event];            \
+    const uint32_t is_evaluated = line_lets_through(&a->scale.before, &a->odin, event);                     \
+    uint32_t found = 0;                                                                                     \
+    (void)count;                                                                                            \
+    for (uint32_t i = begin + sl_warp_lane(); i < a->candidates.offsets[event + 1]; i += sl_warp_lanes()) { \
+      const uint32_t is_one = is_evaluated && accepts_(a, event, i, NULL) ? 1u : 0u;                        \
+      a->decisions.accepted[i] = (uint8_t)is_one;                                                           \
+      found |= is_one;                                                                                      \
+    }                                                                                                       \
+    found = sl_warp_any(found);                                                                             \
+    if (sl_warp_lane() == 0) a->decisions.passed[event] = line_verdict(found, &a->scale, &a->odin, event);  \
+  }
+
+/* Collections with fewer items per event than a warp has lanes: a warp evaluates several events, a power of two, whose
+ * candidates follow each other in its lanes. */
+enum { LINE_PACKED_EVENTS = 8 };
+#define LINE_IS_PACKED_secondary_vertices(yes) ~, yes
+#define LINE_IS_PACKED_vertex_pairs(yes)       ~, yes
+#define LINE_IS_PACKED_composites(yes)         ~, yes
+#define LINE_GROUP_(over)                      LINE_PICK_(LINE_IS_PACKED_##over(line_group(sl_warp_lanes(), LINE_PACKED_EVENTS)), 1u, ~)
+#define LINE_JUDGE_MANY_(over)                 LINE_PICK_(LINE_IS_PACKED_##over(LINE_JUDGE_PACKED_), LINE_JUDGE_CANDIDATES_, ~)
+static SL_DEVICE SL_UNUSED uint32_t line_group(uint32_t count, uint32_t most) { return count < most ? count : most; }
+
+/* The event of a lane, and the numbers of its candidates among those of the warp's events: from `start` to `end`. */
+struct line_event {
+  uint32_t event, begin, start, end, is_evaluated;
+};
+
+/* Called by a warp. Lanes from `count` on have an event without candidates. */
+static SL_DEVICE SL_UNUSED struct line_event line_event_of(const struct sl_events *events, uint32_t first,
+                                                           uint32_t count, const uint32_t *offsets,
+                                                           const struct odin_scaler *before,
+                                                           const struct odin_events_view *odin) {
+  struct line_event e = {0, 0, 0, 0, 0};
+  if (sl_warp_lane() < count) {
+    e.event = sl_event_at(events, first + sl_warp_lane());
+    e.begin = offsets[e.event];
+    e.end = offsets[e.event + 1] - e.begin;
+    e.is_evaluated = line_lets_through(before, odin, e.event);
+  }
+  e.start = sl_warp_exclusive_scan(e.end);
+  e.end += e.start;
+  return e;
+}
+
+/* Called by a warp: the lane that has the event of candidate `i`. */
+static SL_DEVICE SL_UNUSED uint32_t line_lane_of(const struct line_event *e, uint32_t i) {
+  uint32_t lane = 0;
+  for (uint32_t step = line_group(sl_warp_lanes(), LINE_PACKED_EVENTS) / 2; step > 0; step /= 2)
+    lane += sl_warp_get_u32(e->end, lane + step - 1) <= i ? step : 0;
+  return lane;
+}
+
+/* Called by a warp for `count` events of the line, from number `first` on: one candidate per lane. */
+#define LINE_JUDGE_PACKED_(function, type, accepts_)                                                                \
+  static SL_DEVICE void function(const type *a, uint32_t first, uint32_t count) {                                   \
+    const struct line_event own =                                                                                   \
+        line_event_of(&a->events, first, count, a->candidates.offsets, &a->scale.before, &a->odin);                 \
+    const uint32_t all = sl_warp_get_u32(own.end, sl_warp_lanes() - 1);                                             \
+    uint32_t found = 0, passed = 0; /* bits: events */                                                              \
+    SL_FOR_WARP (i, all) {                                                                                          \
+      const uint32_t lane = line_lane_of(&own, i), event = sl_warp_get_u32(own.event, lane);                        \
+      const uint32_t index = i + sl_warp_get_u32(own.begin - own.start, lane);                                      \
+      const uint32_t is_evaluated = sl_warp_get_u32(own.is_evaluated, lane);                                        \
+      if (i < all) {                                                                                                \
+        const uint32_t is_one = is_evaluated && accepts_(a, event, index, NULL) ? 1u : 0u;                          \
+        a->decisions.accepted[index] = (uint8_t)is_one;                                                             \
+        found |= is_one << lane;                                                                                    \
+      }                                                                                                             \
+    }                                                                                                               \
+    for (uint32_t j = 0; j < count; j++) passed |= sl_warp_any(found >> j & 1u) << j;                               \
+    if (sl_warp_lane() < count)                                                                                     \
+      a->decisions.passed[own.event] = line_verdict(passed >> sl_warp_lane() & 1u, &a->scale, &a->odin, own.event); \
   }
 /* Called by a warp: all lanes evaluate the event together. */
 #define LINE_JUDGE_EVENT_(function, type, accepts_)                                 \
-  static SL_DEVICE void function(const type *a, uint32_t event) {                   \
+  static SL_DEVICE void function(const type *a, uint32_t first, uint32_t count) {   \
+    const uint32_t event = sl_event_at(&a->events, first);                          \
     uint32_t found = line_lets_through(&a->scale.before, &a->odin, event);          \
+    (void)count;                                                                    \
     if (found) found = accepts_(a, event, 0, NULL) ? 1u : 0u;                       \
     if (sl_warp_lane() == 0) {                                                      \
       a->decisions.passed[event] = line_verdict(found, &a->scale, &a->odin, event); \
@@ -241,15 +306,15 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
 /* As LINE, with the line's SL_CHECK and SL_PREPARE; NULL: none. */
 #define LINE_WITH(name, doc_, over, check_, prepare_)                                                                  \
   LINE_PREDICATE_(name);                                                                                               \
-  LINE_PICK_(LINE_IS_EVENTS_##over(LINE_JUDGE_EVENT_), LINE_JUDGE_CANDIDATES_, ~)                                      \
+  LINE_PICK_(LINE_IS_EVENTS_##over(LINE_JUDGE_EVENT_), LINE_JUDGE_MANY_(over), ~)                                      \
   (name##_judge_, struct name##_args, name##_accepts_)                                                                 \
       LINE_PICK_(LINE_IS_EVENTS_##over(LINE_EXPLAIN_EVENT_), LINE_EXPLAIN_CANDIDATES_, ~)(                             \
           name##_explain_, struct name##_args, name##_accepts_, LINE_PICK_(LINE_CANDIDATE_##over, (void)0, ~))         \
           SL_KERNEL(name##_one_, struct name##_args) {                                                                 \
     if (sl_grid_thread() == 0) LINE_DESCRIBE_(&a, over);                                                               \
-    const uint32_t step = gridDim.x * sl_block_warps();                                                                \
-    for (uint32_t i = blockIdx.x * sl_block_warps() + sl_warp_index(); i < *a.events.count; i += step)                 \
-      name##_judge_(&a, sl_event_at(&a.events, i));                                                                    \
+    const uint32_t events = *a.events.count, step = gridDim.x * sl_block_warps() * LINE_GROUP_(over);                  \
+    for (uint32_t i = (blockIdx.x * sl_block_warps() + sl_warp_index()) * LINE_GROUP_(over); i < events; i += step)    \
+      name##_judge_(&a, i, line_group(events - i, LINE_GROUP_(over)));                                                 \
   }                                                                                                                    \
   static int name##_run_one_(const struct sl_launch *l, const struct name##_args *a) {                                 \
     return SL_LAUNCH(l, name##_one_, SL_PER_EVENT, *a);                                                                \
@@ -282,46 +347,48 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
 #define LINE_NUMBER_(name) name##_number_,
 #define LINE_IS_(name) \
   if (strcmp(line, #name) == 0) return name##_number_;
-#define LINE_CASE_(name)                                    \
-  case name##_number_:                                      \
-    name##_judge_((const struct name##_args *)line, event); \
+#define LINE_CASE_(name)                                           \
+  case name##_number_:                                             \
+    name##_judge_((const struct name##_args *)line, first, count); \
     break;
-#define LINES_OVER(over, LINES)                                                                                  \
-  enum { LINES(LINE_NUMBER_) over##_numbers_ };                                                                  \
-  static uint32_t over##_line_number_(const char *line) {                                                        \
-    LINES(LINE_IS_)                                                                                              \
-    return over##_numbers_;                                                                                      \
-  }                                                                                                              \
-  /* Common first members of the arguments of every line. */                                                     \
-  struct over##_line_ {                                                                                          \
-    struct sl_events events;                                                                                     \
-    LINE_OVER(SL_ARGUMENT, over)                                                                                 \
-  };                                                                                                             \
-  static SL_DEVICE const struct over##_line_ *over##_line_at_(const struct sl_nodes *nodes, uint32_t k) {        \
-    const unsigned char *args = (const unsigned char *)nodes->args + (size_t)k * LINE_ARGS_BYTES;                \
-    return (const struct over##_line_ *)(const void *)args;                                                      \
-  }                                                                                                              \
-  static SL_DEVICE void over##_judge_(const void *line, uint32_t number, uint32_t event) {                       \
-    switch (number) {                                                                                            \
-      LINES(LINE_CASE_)                                                                                          \
-      default:                                                                                                   \
-        break;                                                                                                   \
-    }                                                                                                            \
-  }                                                                                                              \
-  SL_KERNEL(over##_lines_, struct sl_nodes) {                                                                    \
-    const uint32_t most = over##_line_at_(&a, 0)->events.max;                                                    \
-    for (uint32_t k = sl_grid_thread(); k < a.count; k += sl_grid_threads())                                     \
-      LINE_DESCRIBE_(over##_line_at_(&a, k), over);                                                              \
-    for (uint32_t i = blockIdx.x; i < most; i += gridDim.x)                                                      \
-      for (uint32_t k = sl_warp_index(); k < a.count; k += sl_block_warps()) {                                   \
-        const struct over##_line_ *line = over##_line_at_(&a, k);                                                \
-        if (i < *line->events.count) over##_judge_(line, line->scale.number, sl_event_at(&line->events, i));     \
-      }                                                                                                          \
-  }                                                                                                              \
-  static int over##_run_lines_(const struct sl_launch *l, const void *host_args, const void *args, uint32_t n) { \
-    (void)host_args;                                                                                             \
-    return SL_LAUNCH(l, over##_lines_, SL_PER_EVENT, sl_nodes_of(args, n));                                      \
-  }                                                                                                              \
+#define LINES_OVER(over, LINES)                                                                                        \
+  enum { LINES(LINE_NUMBER_) over##_numbers_ };                                                                        \
+  static uint32_t over##_line_number_(const char *line) {                                                              \
+    LINES(LINE_IS_)                                                                                                    \
+    return over##_numbers_;                                                                                            \
+  }                                                                                                                    \
+  /* Common first members of the arguments of every line. */                                                           \
+  struct over##_line_ {                                                                                                \
+    struct sl_events events;                                                                                           \
+    LINE_OVER(SL_ARGUMENT, over)                                                                                       \
+  };                                                                                                                   \
+  static SL_DEVICE const struct over##_line_ *over##_line_at_(const struct sl_nodes *nodes, uint32_t k) {              \
+    const unsigned char *args = (const unsigned char *)nodes->args + (size_t)k * LINE_ARGS_BYTES;                      \
+    return (const struct over##_line_ *)(const void *)args;                                                            \
+  }                                                                                                                    \
+  static SL_DEVICE void over##_judge_(const void *line, uint32_t number, uint32_t first, uint32_t count) {             \
+    switch (number) {                                                                                                  \
+      LINES(LINE_CASE_)                                                                                                \
+      default:                                                                                                         \
+        break;                                                                                                         \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  SL_KERNEL(over##_lines_, struct sl_nodes) {                                                                          \
+    const uint32_t most = over##_line_at_(&a, 0)->events.max;                                                          \
+    for (uint32_t k = sl_grid_thread(); k < a.count; k += sl_grid_threads())                                           \
+      LINE_DESCRIBE_(over##_line_at_(&a, k), over);                                                                    \
+    const uint32_t tasks = (most + LINE_GROUP_(over) - 1) / LINE_GROUP_(over) * a.count;                               \
+    for (uint32_t t = blockIdx.x * sl_block_warps() + sl_warp_index(); t < tasks; t += gridDim.x * sl_block_warps()) { \
+      const struct over##_line_ *line = over##_line_at_(&a, t % a.count);                                              \
+      const uint32_t first = t / a.count * LINE_GROUP_(over), events = *line->events.count;                            \
+      if (first < events)                                                                                              \
+        over##_judge_(line, line->scale.number, first, line_group(events - first, LINE_GROUP_(over)));                 \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  static int over##_run_lines_(const struct sl_launch *l, const void *host_args, const void *args, uint32_t n) {       \
+    (void)host_args;                                                                                                   \
+    return SL_LAUNCH(l, over##_lines_, SL_PER_EVENT, sl_nodes_of(args, n));                                            \
+  }                                                                                                                    \
   SL_STATIC_ASSERT(1, "")
 
 #endif
