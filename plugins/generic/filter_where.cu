@@ -65,6 +65,7 @@ static SL_DEVICE void make_links(const struct filter_where_args *a, struct sl_ex
     const uint32_t is_used = k < a->program.link_count;
     links[k].offsets = is_used ? (const uint32_t *)sl_expression_pointer(a, a->program.links[k].offsets) : NULL;
     links[k].indices = is_used ? (const uint32_t *)sl_expression_pointer(a, a->program.links[k].indices) : NULL;
+    links[k].through = 0;
   }
 }
 
