@@ -78,7 +78,8 @@ static SL_UNUSED uint32_t where_explain(const uint64_t *program, uint32_t words,
   const struct where_source source = where_source_of(program, words);
   const uint32_t is_accepted = where_evaluate(program, words, args, children, event, item);
   const uint32_t role = where_is_conjunction(program, words, &source) ? SL_ROLE_REQUIREMENT : SL_ROLE_PART;
-  struct sl_expression_state m = {.result = 1.0f};
+  float stack[SL_EXPRESSION_STACK_MAX];
+  struct sl_expression_state m = {1.0f, 0, 0, stack};
   for (uint32_t i = 0; m.at < words;) {
     const uint64_t *comparison = source.comparisons + 2 * (size_t)i;
     if (i == source.count || m.at != comparison[0]) {

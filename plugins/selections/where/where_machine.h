@@ -88,13 +88,12 @@ static SL_DEVICE void where_step(const struct where_subject *s, const uint64_t *
 static SL_DEVICE uint32_t where_evaluate(const uint64_t *program, uint32_t words, const void *args,
                                          const struct where_children *children, uint32_t event, uint32_t item) {
   const struct where_subject subject = where_subject_of(args, children, event, item);
-  struct sl_expression_state m;
-  m.result = 1.0f;
-  m.depth = m.at = 0;
+  float stack[SL_EXPRESSION_STACK_MAX];
+  struct sl_expression_state m = {1.0f, 0, 0, stack};
   while (m.at < words) {
-    const uint64_t word = program[m.at];
+    const uint64_t word = program[m.at], next = program[m.at + 1]; /* a word follows the program: where_prepare */
     if (sl_expression_is_test(word)) {
-      sl_expression_test(&subject.of, program, word, &m);
+      sl_expression_test(&subject.of, word, next, &m);
       continue;
     }
     where_step(&subject, program, &m);

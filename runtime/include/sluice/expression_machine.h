@@ -167,6 +167,7 @@ static SL_DEVICE float sl_expression_result(uint32_t operation, float left, floa
   switch (operation) {
     case SL_EXPRESSION_LOAD:
     case SL_EXPRESSION_TEST:
+    case SL_EXPRESSION_TEST_F32:
       return right;
     case SL_EXPRESSION_ADD:
       return left + right;
@@ -215,10 +216,11 @@ static SL_DEVICE float sl_expression_result(uint32_t operation, float left, floa
   }
 }
 
-/* State of the machine. */
+/* State of the machine. The stack is an array of its own, so that the other members stay in registers. */
 struct sl_expression_state {
-  float result, stack[SL_EXPRESSION_STACK_MAX];
+  float result;
   uint32_t depth, at; /* at: the next word */
+  float *stack;       /* SL_EXPRESSION_STACK_MAX */
 };
 
 /* Runs the instruction at m->at, without its jump; not that of a plugin's function (SL_EXPRESSION_CALL). The compiler
@@ -250,15 +252,19 @@ static SL_DEVICE void sl_expression_jump(uint64_t word, struct sl_expression_sta
     m->at = (uint32_t)word >> SL_EXPRESSION_TARGET_SHIFT & SL_EXPRESSION_16_BITS;
 }
 
-/* Runs the pair of instructions that begins with `word`, SL_EXPRESSION_TEST: most instructions of conditions are such
- * pairs. The result is that of sl_expression_step for both. */
-static SL_DEVICE void sl_expression_test(const struct sl_expression_subject *s, const uint64_t *program, uint64_t word,
-                                         struct sl_expression_state *m) {
-  const uint64_t next = program[m->at + 1];
-  const uint32_t operand = (uint32_t)word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
-  const uint32_t type = sl_expression_type(word), index = sl_expression_index(s, operand, word);
+/* Value of the field of a test. */
+static SL_DEVICE float sl_expression_tested(const struct sl_expression_subject *s, uint64_t word) {
   const void *values = sl_expression_values(s, word);
-  const float left = type == SL_TYPE_f32 ? ((const float *)values)[index] : sl_expression_number(values, type, index);
+  if (((uint32_t)word & SL_EXPRESSION_8_BITS) == SL_EXPRESSION_TEST_F32) return ((const float *)values)[s->item];
+  const uint32_t operand = (uint32_t)word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
+  return sl_expression_number(values, sl_expression_type(word), sl_expression_index(s, operand, word));
+}
+
+/* Runs the pair of instructions `word`, SL_EXPRESSION_TEST..., and `next`: most instructions of conditions are such
+ * pairs. The result is that of sl_expression_step for both. */
+static SL_DEVICE void sl_expression_test(const struct sl_expression_subject *s, uint64_t word, uint64_t next,
+                                         struct sl_expression_state *m) {
+  const float left = sl_expression_tested(s, word);
   const float right = sl_f32_from_bits((uint32_t)(next >> SL_EXPRESSION_CONSTANT_SHIFT));
   uint32_t is_true =
       (uint32_t)word & ((left < right ? SL_EXPRESSION_IF_LESS : 0u) | (left == right ? SL_EXPRESSION_IF_EQUAL : 0u) |
@@ -270,19 +276,19 @@ static SL_DEVICE void sl_expression_test(const struct sl_expression_subject *s, 
 }
 
 static SL_DEVICE uint32_t sl_expression_is_test(uint64_t word) {
-  return ((uint32_t)word & SL_EXPRESSION_8_BITS) == SL_EXPRESSION_TEST ? 1u : 0u;
+  const uint32_t operation = (uint32_t)word & SL_EXPRESSION_8_BITS;
+  return operation == SL_EXPRESSION_TEST || operation == SL_EXPRESSION_TEST_F32 ? 1u : 0u;
 }
 
 /* Runs a program without functions of a plugin; returns the result, of a condition 1 or 0. */
 static SL_DEVICE SL_UNUSED float sl_expression_evaluate(const uint64_t *program, uint32_t words,
                                                         const struct sl_expression_subject *s) {
-  struct sl_expression_state m;
-  m.result = 1.0f;
-  m.depth = m.at = 0;
+  float stack[SL_EXPRESSION_STACK_MAX];
+  struct sl_expression_state m = {1.0f, 0, 0, stack};
   while (m.at < words) {
     const uint64_t word = program[m.at];
     if (sl_expression_is_test(word)) {
-      sl_expression_test(s, program, word, &m);
+      sl_expression_test(s, word, program[m.at + 1], &m);
       continue;
     }
     sl_expression_step(s, program, &m);
