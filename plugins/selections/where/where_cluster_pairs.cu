@@ -16,9 +16,11 @@ static const struct where_scope where_cluster_pairs_scopes[] = {
     WHERE_FIELDS("second.", struct where_cluster_pairs_args, clusters, calo_neutral_clusters, SL_EXPRESSION_OF_LINK,
                  WHERE_SECOND)};
 
-WHERE_LINE(where_cluster_pairs, "pairs of neutral clusters that satisfy an expression in the graph", cluster_pairs, 0) {
+WHERE_LINE(where_cluster_pairs, "pairs of neutral clusters that satisfy an expression in the graph", cluster_pairs,
+           WHERE_NO_FUNCTIONS) {
   const struct where_children children = {
-      {{a->clusters.offsets, a->candidates.first}, {a->clusters.offsets, a->candidates.second}}, NULL, NULL};
+      {{a->clusters.offsets, a->candidates.first, 0}, {a->clusters.offsets, a->candidates.second, 0}},
+      {{NULL, NULL, NULL, 0, 0, 0}}};
   return WHERE_EVALUATE(&children);
 }
 

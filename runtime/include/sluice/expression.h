@@ -47,7 +47,6 @@ enum {
   SL_EXPRESSION_CALL,     /* function of a plugin, `call` in bits 16..31; its arguments are the constants of this and
                            * the next words */
   SL_EXPRESSION_TEST,     /* as LOAD; the next instruction compares the result with a constant: SL_EXPRESSION_IF_... */
-  SL_EXPRESSION_TEST_F32, /* SL_EXPRESSION_TEST of a field of the candidate of type f32 */
   SL_EXPRESSION_INTEGERS, /* exact comparison of the operands in the next words; the comparison is in bits 32..63 */
   SL_EXPRESSION_OPERATIONS
 };

@@ -167,7 +167,6 @@ static SL_DEVICE float sl_expression_result(uint32_t operation, float left, floa
   switch (operation) {
     case SL_EXPRESSION_LOAD:
     case SL_EXPRESSION_TEST:
-    case SL_EXPRESSION_TEST_F32:
       return right;
     case SL_EXPRESSION_ADD:
       return left + right;
@@ -252,19 +251,14 @@ static SL_DEVICE void sl_expression_jump(uint64_t word, struct sl_expression_sta
     m->at = (uint32_t)word >> SL_EXPRESSION_TARGET_SHIFT & SL_EXPRESSION_16_BITS;
 }
 
-/* Value of the field of a test. */
-static SL_DEVICE float sl_expression_tested(const struct sl_expression_subject *s, uint64_t word) {
-  const void *values = sl_expression_values(s, word);
-  if (((uint32_t)word & SL_EXPRESSION_8_BITS) == SL_EXPRESSION_TEST_F32) return ((const float *)values)[s->item];
-  const uint32_t operand = (uint32_t)word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
-  return sl_expression_number(values, sl_expression_type(word), sl_expression_index(s, operand, word));
-}
-
-/* Runs the pair of instructions `word`, SL_EXPRESSION_TEST..., and `next`: most instructions of conditions are such
+/* Runs the pair of instructions `word`, SL_EXPRESSION_TEST, and `next`: most instructions of conditions are such
  * pairs. The result is that of sl_expression_step for both. */
 static SL_DEVICE void sl_expression_test(const struct sl_expression_subject *s, uint64_t word, uint64_t next,
                                          struct sl_expression_state *m) {
-  const float left = sl_expression_tested(s, word);
+  const uint32_t operand = (uint32_t)word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
+  const uint32_t type = sl_expression_type(word), index = sl_expression_index(s, operand, word);
+  const void *values = sl_expression_values(s, word);
+  const float left = type == SL_TYPE_f32 ? ((const float *)values)[index] : sl_expression_number(values, type, index);
   const float right = sl_f32_from_bits((uint32_t)(next >> SL_EXPRESSION_CONSTANT_SHIFT));
   uint32_t is_true =
       (uint32_t)word & ((left < right ? SL_EXPRESSION_IF_LESS : 0u) | (left == right ? SL_EXPRESSION_IF_EQUAL : 0u) |
@@ -276,8 +270,7 @@ static SL_DEVICE void sl_expression_test(const struct sl_expression_subject *s, 
 }
 
 static SL_DEVICE uint32_t sl_expression_is_test(uint64_t word) {
-  const uint32_t operation = (uint32_t)word & SL_EXPRESSION_8_BITS;
-  return operation == SL_EXPRESSION_TEST || operation == SL_EXPRESSION_TEST_F32 ? 1u : 0u;
+  return ((uint32_t)word & SL_EXPRESSION_8_BITS) == SL_EXPRESSION_TEST ? 1u : 0u;
 }
 
 /* Runs a program without functions of a plugin; returns the result, of a condition 1 or 0. */
