@@ -10,24 +10,13 @@ import json
 import sys
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
+import figures
 import matplotlib.pyplot as plt
 
-# The same file for the same figures: text stays text, ids and metadata do not change from run to run.
-plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "calo", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
-                     "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False})
+figures.prepare("calo")
 EDGES_GEV = (1, 3, 5, 10, 20, 50, 100)
 MASS_STEP = 5  # MeV
 STYLES = {"electrons": ("#1b6ca8", "o"), "hadrons": ("#c8553d", "s"), "ghosts": ("#777777", "^")}
-
-
-def save(figure, path):
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
-    print(path)
 
 
 def electrons(result, path):
@@ -45,7 +34,7 @@ def electrons(result, path):
     axis.set(xscale="log", yscale="log", ylim=(0.1, 150), xlabel="p, GeV", ylabel="identified as electrons, %")
     axis.set_xticks(EDGES_GEV, labels=[str(edge) for edge in EDGES_GEV])
     axis.legend(loc="lower left", fontsize=8)
-    save(figure, path)
+    figures.save(figure, path)
 
 
 def pi0(result, path):
@@ -56,7 +45,7 @@ def pi0(result, path):
         axis.stairs(counts, [MASS_STEP * i for i in range(len(counts) + 1)], color="#1b6ca8")
         axis.axvline(134.977, color="#c8553d", linewidth=0.8)
         axis.set(xlabel="mass of two clusters, MeV", ylabel=f"pairs in {MASS_STEP} MeV", title=title, xlim=(0, MASS_STEP * len(counts)))
-    save(figure, path)
+    figures.save(figure, path)
 
 
 def main():

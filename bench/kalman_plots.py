@@ -1,27 +1,15 @@
 """The figures of docs/physics.md on the fit of long tracks, drawn by `bench/kalman_study.py plots` from the files in the work folder."""
-import matplotlib
-
-matplotlib.use("Agg")
+import figures
 import matplotlib.pyplot as plt
 import numpy
 
-# The same file for the same figures: text stays text, ids and metadata do not change from run to run.
-plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "kalman", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
-                     "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False})
+figures.prepare("kalman")
 BEFORE, AFTER, WITHOUT_UT = "#c8553d", "#1b6ca8", "#777777"
 EDGES_GEV = {"p < 3 GeV": (2, 3), "3 to 5 GeV": (3, 5), "5 to 10 GeV": (5, 10), "10 to 20 GeV": (10, 20), "20 to 50 GeV": (20, 50),
              "p > 50 GeV": (50, 100)}
 STYLES = {"before": ("before", {"color": BEFORE, "marker": "s"}), "after": ("after", {"color": AFTER, "marker": "o"}),
           "after_without_ut_hits": ("after, without UT hits", {"color": WITHOUT_UT, "marker": "^"})}
 RANGES = {"Ks_pipi": (480, 516, 1), "D0_Kpi": (1805, 1925, 4), "Jpsi_mumu": (3010, 3184, 4)}  # MeV: from, to, width of a bin
-
-
-def save(options, figure, name):
-    options.figures.mkdir(parents=True, exist_ok=True)
-    figure.tight_layout()
-    figure.savefig(options.figures / name, metadata={"Date": None})
-    plt.close(figure)
-    print(options.figures / name)
 
 
 def momentum(options, result):
@@ -42,7 +30,7 @@ def momentum(options, result):
         axis.set_xticks((2, 3, 5, 10, 20, 50, 100), labels=("2", "3", "5", "10", "20", "50", "100"))
         axis.minorticks_off()
     axes[1].legend()
-    save(options, figure, "kalman_momentum.svg")
+    figures.save(figure, options.figures / "kalman_momentum.svg")
 
 
 def masses(options, decays):
@@ -58,4 +46,4 @@ def masses(options, decays):
         axis.set(xlabel="mass, MeV", ylabel=f"candidates in {step} MeV", xlim=(low, high))
         axis.set_title(f"{name}: {', '.join(f'{cases[case][1]:.1f}' for case in ('before', 'after'))} MeV", fontsize=9)
     axes[0, 0].legend(loc="upper left", fontsize=8, handlelength=1.2, borderaxespad=0)
-    save(options, figure, "kalman_masses.svg")
+    figures.save(figure, options.figures / "kalman_masses.svg")

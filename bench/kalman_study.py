@@ -226,6 +226,17 @@ def tables(results):
     return made
 
 
+def masses_to_draw(results):
+    """{sample: (name, mass, {case: (masses, their width)})} for kalman_plots.masses."""
+    decays = {}
+    for sample, (name, _, _, _, (_, mass)) in DECAYS.items():
+        if sample not in results:
+            continue
+        cases = {case: (results[sample][case], spread(results[sample][case])[0]) for case in ("before", "after")}
+        decays[sample] = name, mass, cases
+    return decays
+
+
 # ------------------------------------------------------------------------------------------------------- main
 
 def main():
@@ -259,9 +270,7 @@ def main():
         import kalman_plots
         if MOMENTA in results:
             kalman_plots.momentum(options, results[MOMENTA])
-        decays = {sample: (decay[0], decay[4][1], {case: (results[sample][case], spread(results[sample][case])[0])
-                                                   for case in ("before", "after")})
-                  for sample, decay in DECAYS.items() if sample in results}
+        decays = masses_to_draw(results)
         if decays:
             kalman_plots.masses(options, decays)
         return

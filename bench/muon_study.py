@@ -16,9 +16,6 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/graphs"))
 from common import call  # noqa: E402
 
-# The same file for the same figures: text stays text, ids and metadata do not change from run to run.
-LOOK = {"svg.fonttype": "none", "svg.hashsalt": "muon_study", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
-        "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False}
 SAMPLES = {"J/psi": ("--set", "raw.signal=Jpsi_mumu"), "minimum bias": ()}
 ROWS = (("J/psi", "muons"), ("minimum bias", "pions"), ("minimum bias", "kaons"), ("minimum bias", "protons"), ("minimum bias", "electrons"),
         ("minimum bias", "ghosts"))
@@ -51,10 +48,9 @@ def draw(axis, bins, **style):
 
 
 def figure(found, folder):
-    import matplotlib
-    matplotlib.use("Agg")
+    import figures
     import matplotlib.pyplot as plt
-    plt.rcParams.update(LOOK)
+    figures.prepare("muon_study")
     drawing, axes = plt.subplots(1, 2, figsize=(8, 3.2))
     draw(axes[0], found["J/psi", "muons"][1:-1], color="#1b6ca8", marker="o", markersize=4)
     for kind, (color, marker) in STYLES.items():

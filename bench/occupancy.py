@@ -67,11 +67,9 @@ def tell(row):
 
 
 def plot(options):
-    import matplotlib
-    matplotlib.use("Agg")
+    import figures
     import matplotlib.pyplot as plt
-    plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "occupancy", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
-                         "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False})
+    figures.prepare("occupancy")
     found = json.loads(Path(options.json).read_text())
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4))
     names = {"default": "default, with the event cut", "forward_then_matching": "forward then matching, no cut"}

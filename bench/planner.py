@@ -160,11 +160,9 @@ def table(options):
 
 
 def plot(options):
-    import matplotlib
-    matplotlib.use("Agg")
+    import figures
     import matplotlib.pyplot as plt
-    plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "planner", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
-                         "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False})
+    figures.prepare("planner")
     found = json.loads(Path(options.json).read_text())
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
     for family, marker in zip(FAMILIES, "os^vD"):

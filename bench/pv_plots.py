@@ -1,26 +1,13 @@
 """The figures of docs/physics.md and docs/lab/vertices.md, drawn by `bench/pv_study.py plots` from what the studies left in the work folder."""
 import json
 
-import matplotlib
-
-matplotlib.use("Agg")
+import figures
 import matplotlib.pyplot as plt
-
 from pv_statistics import binomial_error, fit_resolution, resolution_points
 
-# The same file for the same figures: text stays text, ids and metadata do not change from run to run.
-plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "pv_study", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,
-                     "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False})
+figures.prepare("pv_study")
 STYLES = {"pv.beamline": {"color": "#1b6ca8", "marker": "o", "markersize": 6, "markerfacecolor": "none"},
           "pv.annealing": {"color": "#c8553d", "marker": "s", "markersize": 3.5}}
-
-
-def save(options, figure, name):
-    options.figures.mkdir(parents=True, exist_ok=True)
-    figure.tight_layout()
-    figure.savefig(options.figures / name, metadata={"Date": None})
-    plt.close(figure)
-    print(options.figures / name)
 
 
 def centre(row, kind):
@@ -55,12 +42,12 @@ def efficiency(options, results):
     rates(axes, results, "bins", ("tracks", ""), 4)
     axes[0].set_xlabel("reconstructible tracks of the true vertex")
     axes[1].set_xlabel("sum of track weights of the found vertex")
-    save(options, figure, "pv_tracks.svg")
+    figures.save(figure, options.figures / "pv_tracks.svg")
     figure, axes = plt.subplots(1, 2, figsize=(8, 3.2))
     rates(axes, results, "distance_bins", ("distance", "_mm"), 0)
     axes[0].set_xlabel("distance to the next true vertex, mm")
     axes[1].set_xlabel("distance to the next found vertex, mm")
-    save(options, figure, "pv_distance.svg")
+    figures.save(figure, options.figures / "pv_distance.svg")
 
 
 def widths(options, results):
@@ -77,7 +64,7 @@ def widths(options, results):
         axis.set_ylabel(f"resolution in {name}, µm")
         axis.set_ylim(bottom=0)
     axes[0].legend()
-    save(options, figure, "pv_resolution.svg")
+    figures.save(figure, options.figures / "pv_resolution.svg")
 
 
 def pulls(options, results):
@@ -93,7 +80,7 @@ def pulls(options, results):
     axes[0].set_ylabel("width of pulls")
     axes[0].set_ylim(bottom=0)
     axes[0].legend(loc="lower right")
-    save(options, figure, "pv_pulls.svg")
+    figures.save(figure, options.figures / "pv_pulls.svg")
 
 
 def cost(options, rows):
@@ -112,7 +99,7 @@ def cost(options, rows):
         axis.xaxis.set_major_formatter("{x:g}")
         axis.yaxis.set_major_formatter("{x:g}")
     axes[0].legend()
-    save(options, figure, "pv_cost.svg")
+    figures.save(figure, options.figures / "pv_cost.svg")
 
 
 def draw(options):

@@ -222,13 +222,9 @@ def table(options):
 
 
 def plot(options):
-    import matplotlib
-
-    matplotlib.use("Agg")
+    import figures
     import matplotlib.pyplot as plt
-
-    plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "scaling", "font.size": 9, "axes.grid": True,
-                         "grid.alpha": 0.3, "axes.spines.top": False, "axes.spines.right": False})
+    figures.prepare("scaling")
     found = parameters(json.loads(options.json.read_text()))
     figure, axes = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
     for (workers, shares), style in zip(simulated(found).items(), ("o-", "s-", "^-")):
@@ -238,7 +234,7 @@ def plot(options):
     axes.text(SECONDS[-1], 94, "95 %", ha="right", va="top", color="0.4")
     axes.set(xscale="log", ylim=(0, 101))
     axes.set(xlabel="time on the events of a task (s)", ylabel="workers busy with events (%)")
-    axes.legend(loc="lower center", frameon=False)
+    axes.legend(loc="lower center")
     figure.savefig(options.svg, metadata={"Date": None})
 
 

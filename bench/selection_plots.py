@@ -8,24 +8,12 @@ Needs Debian's python3-matplotlib."""
 import sys
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
+import figures
 import matplotlib.pyplot as plt
 from selections_study import ANY, INPUT_KHZ, MINIMUM_BIAS, PUBLISHED, PUBLISHED_EVENTS, SIGNALS, fraction_error, load, shares
 
-# The same file for the same figures: text stays text, ids and metadata do not change from run to run.
-plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "selections", "font.size": 8, "axes.grid": True, "grid.alpha": 0.3,
-                     "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False})
+figures.prepare("selections", font_size=8)
 SETS = (("of reconstructible", "#1b6ca8", "o"), ("of found", "#c8553d", "s"), ("by the signal, of found", "#777777", "^"))
-
-
-def save(figure, path):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
-    print(path)
 
 
 def draw(axis, points, scale, **style):
@@ -47,7 +35,7 @@ def rates(result, path):
     axis.set_yticks([place for _, _, place in placed], labels=[name for name, _ in rows])
     axis.set(xscale="log", xlabel=f"kHz of {INPUT_KHZ // 1000} MHz", ylim=(0, len(rows) + 1))
     axis.legend(loc="best")
-    save(figure, path)
+    figures.save(figure, path)
 
 
 def efficiencies(results, path):
@@ -70,7 +58,7 @@ def efficiencies(results, path):
     figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="lower right")
     for axis in axes[-1]:
         axis.set_xlabel("%")
-    save(figure, path)
+    figures.save(figure, path)
 
 
 def main():

@@ -84,15 +84,16 @@ static void missing_files_are_reported(void **state) {
   assert_non_null(strstr(m.last, "/nowhere/map: "));
 }
 
-/* Largest difference to the model within the aperture, T: planes z, and in each 9 * 11 points that lie on no node of a
- * map. */
+/* Largest difference to the model within the aperture, T. */
 static double worst(const struct field_map *map) {
   double most = 0;
   for (int k = 0; k < 71; k++)
-    for (int j = -4; j <= 4; j++)
-      for (int i = -5; i <= 5; i++) {
-        const double z = 780 + 123 * k, position[3] = {(0.058 * z + 9) * i, (0.055 * z + 7) * j, z};
+    for (int j = 0; j < 11; j++)
+      for (int i = 0; i < 11; i++) {
+        const double z = 780 + 123 * k, x = (0.06 * z + 9) * i - 0.3 * z, y = (0.05 * z + 7) * j - 0.25 * z;
+        const double position[3] = {x, y, z};
         double expected[3], found[3];
+        if (x > 0.3 * z || y > 0.25 * z) continue;
         assert_int_equal(field_at(NULL, position, expected), 1);
         assert_int_equal(field_at(map, position, found), 1);
         for (int c = 0; c < 3; c++) most = fmax(most, fabs(found[c] - expected[c]));
