@@ -60,22 +60,11 @@ static SL_DEVICE uint32_t is_selected(const struct filter_where_args *a, uint32_
   return 1;
 }
 
-static SL_DEVICE void make_links(const struct filter_where_args *a, struct sl_expression_link *links) {
-  for (uint32_t k = 0; k < SL_PROGRAM_LINKS; k++) {
-    const uint32_t is_used = k < a->program.link_count;
-    links[k].offsets = is_used ? (const uint32_t *)sl_expression_pointer(a, a->program.links[k].offsets) : NULL;
-    links[k].indices = is_used ? (const uint32_t *)sl_expression_pointer(a, a->program.links[k].indices) : NULL;
-    links[k].through = 0;
-  }
-}
-
 SL_KERNEL(count_items, struct filter_where_args) {
-  struct sl_expression_link links[SL_PROGRAM_LINKS];
-  make_links(&a, links);
   /* A thread with so many items decides, whatever the other items are. */
   const uint32_t enough = a.max_count == UINT32_MAX ? a.min_count : a.max_count + 1;
   SL_FOR_EVENTS (event, a.events) {
-    struct sl_expression_subject subject = {&a, links, event, 0};
+    struct sl_expression_subject subject = {&a, a.program.links, event, 0};
     uint32_t count = 0;
     const uint32_t begin = a.items.offsets[event] + threadIdx.x, end = a.items.offsets[event + 1];
     for (uint32_t i = begin; i < end && count < enough; i += blockDim.x) {
@@ -102,9 +91,7 @@ static uint32_t explain_item(const struct filter_where_args *a, const struct sl_
 
 static uint32_t explain_items(struct sl_explanation *explanation, const void *args, uint32_t event) {
   const struct filter_where_args *a = (const struct filter_where_args *)args;
-  struct sl_expression_link links[SL_PROGRAM_LINKS];
-  make_links(a, links);
-  struct sl_expression_subject subject = {a, links, event, 0};
+  struct sl_expression_subject subject = {a, a->program.links, event, 0};
   uint32_t count = 0;
   for (uint32_t i = a->items.offsets[event]; i < a->items.offsets[event + 1]; i++) {
     subject.item = i;

@@ -52,9 +52,19 @@ SL_ARGUMENTS(vertex_pairs, VERTEX_PAIRS);
         SCOPE("second.", particles, particles, SL_EXPRESSION_OF_LINK, WHERE_SECOND) \
   }
 static const struct where_scope vertex_scopes[] = SCOPES(vertices), other_scopes[] = SCOPES(others);
-static const struct where_language languages[] = {
-    {vertex_scopes, SL_COUNT_(vertex_scopes), where_pair_functions, SL_COUNT_(where_pair_functions)},
-    {other_scopes, SL_COUNT_(other_scopes), where_pair_functions, SL_COUNT_(where_pair_functions)}};
+#define LINKS(port) \
+  { WHERE_LINKS_OF_PAIRS(struct vertex_pairs_args, port, particles) }
+#define DECAY(port) \
+  { WHERE_DECAY_OF_PAIR(struct vertex_pairs_args, port, particles, WHERE_FIRST + 1, WHERE_SECOND + 1, 0) }
+static const struct sl_expression_link vertex_links[] = LINKS(vertices), other_links[] = LINKS(others);
+static const struct where_decay vertex_decay[] = DECAY(vertices), other_decay[] = DECAY(others);
+#define LANGUAGE(scopes, links, decay)                                                                                \
+  {                                                                                                                   \
+    scopes, SL_COUNT_(scopes), where_pair_functions, SL_COUNT_(where_pair_functions), links, SL_COUNT_(links), decay, \
+        SL_COUNT_(decay)                                                                                              \
+  }
+static const struct where_language languages[] = {LANGUAGE(vertex_scopes, vertex_links, vertex_decay),
+                                                  LANGUAGE(other_scopes, other_links, other_decay)};
 
 static int check(const struct sl_services *s, const void *args) {
   const struct vertex_pairs_args *a = (const struct vertex_pairs_args *)args;
@@ -93,10 +103,9 @@ static SL_DEVICE struct side side_of(const struct vertex_pairs_args *a, uint32_t
 /* Lists the selected vertices of an event; returns their number. */
 static SL_DEVICE uint32_t select_vertices(const struct vertex_pairs_args *a, const struct side *of, uint32_t event) {
   const uint32_t begin = of->vertices->offsets[event], count = of->vertices->offsets[event + 1] - begin;
-  const struct where_children children = where_children_of_pair(&a->particles, of->vertices);
   uint32_t selected_count = 0;
   SL_FOR_WARP (i, count) {
-    const uint32_t is_one = i < count && where_evaluate(of->program, of->words, a, &children, event, begin + i);
+    const uint32_t is_one = i < count && where_evaluate(of->program, of->words, a, event, begin + i);
     const uint32_t index = sl_warp_append(is_one, &selected_count);
     if (is_one) of->selected[begin + index] = i;
   }

@@ -201,7 +201,7 @@ static void a_requirement_is_two_instructions_and_the_second_jumps(void **state)
   (void)state;
   assert_int_equal(compile(" pt > 2000 and chi2 < 20 or p >= 1 "), SL_OK);
   assert_int_equal(program.count, 7);
-  assert_int_equal(operation(0), SL_EXPRESSION_LOAD);
+  assert_int_equal(operation(0), SL_EXPRESSION_TEST);
   assert_int_equal(operation(1), SL_EXPRESSION_GREATER);
   assert_int_equal(jump(1), SL_EXPRESSION_IF_FALSE);
   assert_int_equal(target(1), 4); /* the separate jump instruction of `or` */

@@ -316,7 +316,8 @@ static void masses_of_clusters_are_not_available(void **state) {
   struct sl_test *t = line_new("where_cluster_pairs", &cluster_pairs_collection);
   sl_test_set_text(t, "where", "first.et > 1 and mass(pi, K) > 2");
   assert_int_equal(sl_test_run(t), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(t), "error: where+17: `mass` is only available for pairs of particles"));
+  assert_non_null(
+      strstr(sl_test_messages(t), "error: where+17: `mass` is only available for pairs and composites of particles"));
   sl_test_free(t);
 }
 

@@ -9,9 +9,23 @@
 
 /* Numbers of the links of a pair of particles, or of vertices: its children. */
 enum { WHERE_FIRST, WHERE_SECOND };
-enum { WHERE_LINKS = 7, WHERE_DECAYS = 4 }; /* largest numbers of links and of decays of a candidate */
 
-/* A mass of a decay into two bodies, struct where_decay; the first decay is that of the candidate.
+/* A decay into two bodies: their momenta and 1 - cos of their angle. An item is 0 for the candidate, or the number of a
+ * link plus 1. Without the optional input with the values of `first` the next decay stands for this one. */
+struct where_decay {
+  uint32_t first_p, second_p, opening; /* offsets of the pointers to the values in the arguments */
+  uint32_t first, second, own;         /* the items that have these values */
+};
+
+/* The table of a line begins with the children of the candidates; the program follows. */
+enum { WHERE_LINKS_MAX = 8, WHERE_DECAYS_MAX = 4 };
+struct where_children {
+  struct sl_expression_link links[WHERE_LINKS_MAX];
+  struct where_decay decays[WHERE_DECAYS_MAX];
+};
+enum { WHERE_PROGRAM = sizeof(struct where_children) / sizeof(uint64_t) }; /* its place in the table, in words */
+
+/* A mass of a decay; the first decay is that of the candidate.
  * MASS: the bodies have the masses of both arguments. With more arguments the first body is the next decay with the
  * mass of all arguments but the last. MASS_DIFFERENCE: MASS less the mass of the first body. MASS_OF_BOTH: the bodies
  * are the next two decays, with two arguments each. WHERE_CALL: `call` of the function. */
@@ -43,7 +57,21 @@ struct where_language {
   uint32_t scope_count;
   const struct where_function *functions;
   uint32_t function_count;
+  const struct sl_expression_link *links;
+  uint32_t link_count;
+  const struct where_decay *decays;
+  uint32_t decay_count;
 };
+#define WHERE_LINK(type, indices_, of) \
+  { (uint32_t) offsetof(type, indices_), (uint32_t)offsetof(type, of.offsets) }
+/* The items of the link `through` have the indices. */
+#define WHERE_LINK_THROUGH(type, through, indices_, of) \
+  { (uint32_t) offsetof(type, indices_) | ((through) + 1u) << 16, (uint32_t)offsetof(type, of.offsets) }
+#define WHERE_DECAY(type, first_p_, second_p_, opening_, first_, second_, own_)                                   \
+  {                                                                                                               \
+    (uint32_t) offsetof(type, first_p_), (uint32_t)offsetof(type, second_p_), (uint32_t)offsetof(type, opening_), \
+        first_, second_, own_                                                                                     \
+  }
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,12 +83,14 @@ int where_compile(const char *text, const void *args, const struct where_languag
 /* An SL_CHECK: reports errors and warnings of a property. `format`: "NAME+%u: %s" with the name of the property. */
 int where_check(const struct sl_services *s, const char *format, const char *text, const void *args,
                 const struct where_language *language);
-/* An SL_PREPARE: fills the table `table`; *count: number of words of the program. For explanations the table also
- * has, after the program, the number of comparisons and the bytes of the expression, each in 32 bits of a word; two
- * words for each comparison: its instruction, and the ends of its operands in 16 bits each; the bytes of the
- * expression. */
+/* An SL_PREPARE: fills the table `table`; *count: number of words of the program. For explanations
+ * the table also has, after the program, the number of comparisons and the bytes of the expression, each in 32 bits of
+ * a word; two words for each comparison: its instruction, and the ends of its operands in 16 bits each; the bytes of
+ * the expression. */
 int where_prepare(const struct sl_services *s, const char *table, const char *text,
                   const struct where_language *language, uint32_t *count);
+/* The children in the table. */
+struct where_children where_children_of(const struct where_language *language);
 #ifdef __cplusplus
 }
 #endif

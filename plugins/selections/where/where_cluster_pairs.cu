@@ -16,12 +16,13 @@ static const struct where_scope where_cluster_pairs_scopes[] = {
     WHERE_FIELDS("second.", struct where_cluster_pairs_args, clusters, calo_neutral_clusters, SL_EXPRESSION_OF_LINK,
                  WHERE_SECOND)};
 
+static const struct sl_expression_link where_cluster_pairs_links[] = {
+    WHERE_LINK(struct where_cluster_pairs_args, candidates.first, clusters),
+    WHERE_LINK(struct where_cluster_pairs_args, candidates.second, clusters)};
+
 WHERE_LINE(where_cluster_pairs, "pairs of neutral clusters that satisfy an expression in the graph", cluster_pairs,
-           WHERE_NO_FUNCTIONS) {
-  const struct where_children children = {
-      {{a->clusters.offsets, a->candidates.first, 0}, {a->clusters.offsets, a->candidates.second, 0}},
-      {{NULL, NULL, NULL, 0, 0, 0}}};
-  return WHERE_EVALUATE(&children);
+           WHERE_LINKS(where_cluster_pairs)) {
+  return WHERE_EVALUATE;
 }
 
 #define LINES(L) L(where_cluster_pairs)

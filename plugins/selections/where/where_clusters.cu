@@ -10,8 +10,8 @@ static const struct where_scope where_clusters_scopes[] = {
     WHERE_SCOPES_OF_CANDIDATES(struct where_clusters_args, calo_clusters)};
 
 WHERE_LINE(where_clusters, "calorimeter clusters that satisfy an expression in the graph", calo_clusters,
-           WHERE_NO_FUNCTIONS) {
-  return WHERE_EVALUATE(NULL);
+           WHERE_NO_CHILDREN) {
+  return WHERE_EVALUATE;
 }
 
 #define LINES(L) L(where_clusters)

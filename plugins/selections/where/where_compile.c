@@ -109,6 +109,13 @@ int where_check(const struct sl_services *s, const char *format, const char *tex
   return status;
 }
 
+struct where_children where_children_of(const struct where_language *language) {
+  struct where_children c = {.links = {{0, 0}}};
+  for (uint32_t i = 0; i < language->link_count; i++) c.links[i] = language->links[i];
+  for (uint32_t i = 0; i < language->decay_count; i++) c.decays[i] = language->decays[i];
+  return c;
+}
+
 int where_prepare(const struct sl_services *s, const char *table, const char *text,
                   const struct where_language *language, uint32_t *count) {
   struct sl_expression_program program;
@@ -116,11 +123,14 @@ int where_prepare(const struct sl_services *s, const char *table, const char *te
   const int status = where_compile(text, NULL, language, &program, &fault);
   *count = program.count;
   if (status < 0) return status; /* where_check has reported the error */
+  const struct where_children children = where_children_of(language);
   const uint32_t bytes = (uint32_t)strlen(text), texts = (bytes + 7) / 8;
-  const uint64_t size = program.count + 1 + 2 * (uint64_t)program.comparison_count + texts;
+  const uint64_t size = WHERE_PROGRAM + program.count + 1 + 2 * (uint64_t)program.comparison_count + texts;
   uint64_t *words = (uint64_t *)s->make_table(s->context, table, size);
   if (!words) return SL_ENOMEM;
   memset(words, 0, size * sizeof *words);
+  memcpy(words, &children, sizeof children);
+  words += WHERE_PROGRAM;
   memcpy(words, program.words, program.count * sizeof *words);
   words += program.count;
   *words++ = program.comparison_count | (uint64_t)bytes << 32;

@@ -50,6 +50,20 @@ static const struct where_function where_composites_functions[] = {
     {MASS_FUNCTION("composite.mass", "mass of the child as three particles", "one two three", NULL),
      WHERE_CALL(WHERE_MASS, DECAY_CHILD, 3), NEEDS_COMPOSITES}};
 
+#define LINK_TO(indices, of) WHERE_LINK(struct where_composites_args, candidates.indices, of)
+static const struct sl_expression_link where_composites_links[] = {
+    LINK_TO(first, particles), LINK_TO(second, particles), LINK_TO(sv, secondary_vertices),
+    LINK_TO(track, particles), LINK_TO(third, particles),  LINK_TO(composite, composites)};
+#define DECAY_OF_SV                                                                                                   \
+  WHERE_DECAY_OF_PAIR(struct where_composites_args, secondary_vertices, particles, WHERE_FIRST + 1, WHERE_SECOND + 1, \
+                      LINK_SV + 1)
+static const struct where_decay where_composites_decays[] = {
+    WHERE_DECAY(struct where_composites_args, candidates.child_p, particles.p, candidates.opening, 0, LINK_TRACK + 1,
+                0),
+    WHERE_DECAY(struct where_composites_args, composites.child_p, particles.p, composites.opening, LINK_COMPOSITE + 1,
+                LINK_THIRD + 1, LINK_COMPOSITE + 1),
+    DECAY_OF_SV, DECAY_OF_SV};
+
 /* Whether the indices of a candidate are those of items of the inputs. */
 static SL_DEVICE uint32_t where_composites_are_together(const struct where_composites_args *a, uint32_t event,
                                                         uint32_t i) {
@@ -64,26 +78,12 @@ static SL_DEVICE uint32_t where_composites_are_together(const struct where_compo
 }
 
 WHERE_LINE(where_composites, "composites that satisfy an expression in the graph", composites,
-           WHERE_FUNCTIONS(where_composites_functions)) {
-  const struct composites_view *of = &a->candidates;
-  const uint32_t *particles = a->particles.offsets;
-  const struct where_decay sv =
-      where_decay_of_pair(&a->particles, &a->secondary_vertices, WHERE_FIRST, WHERE_SECOND, LINK_SV + 1);
-  const struct where_decay child = {a->composites.child_p, a->particles.p, a->composites.opening,
-                                    LINK_COMPOSITE + 1,    LINK_THIRD + 1, LINK_COMPOSITE + 1};
-  const struct where_children children = {
-      {{particles, of->first, 0},
-       {particles, of->second, 0},
-       {a->secondary_vertices.offsets, of->sv, 0},
-       {particles, of->track, 0},
-       {particles, of->third, 0},
-       {a->composites.offsets, of->composite, 0}},
-      {{of->child_p, a->particles.p, of->opening, 0, LINK_TRACK + 1, 0}, a->composites.offsets ? child : sv, sv, sv}};
+           WHERE_DECAYS(where_composites)) {
   if (!where_composites_are_together(a, event, i)) {
     sl_event_fail(&a->events, event, LINE_OTHER_ITEMS, 0);
     return 0;
   }
-  return WHERE_EVALUATE(&children);
+  return WHERE_EVALUATE;
 }
 
 #define LINES(L) L(where_composites)

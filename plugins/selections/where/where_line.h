@@ -15,7 +15,7 @@
   M(OPTIONAL_IN, vertices, pv_vertices, "offsets", "primary vertices, for their number event.vertices")              \
   M(OPTIONAL_IN, tracks, track_states, "offsets", "VELO tracks, for their number event.tracks")                      \
   M(STRING, where, "", "condition for accepted candidates, such as pt > 2 GeV and chi2 < 20; empty: all candidates") \
-  M(TABLE, program, u64, "compiled program of `where`")                                                              \
+  M(TABLE, program, u64, "children of the candidates and compiled program of `where`")                               \
   M(COMPUTED, words, uint32_t, "number of words of the program")
 
 /* Entries of a list of scopes; `port` is a member of the arguments `type`. WHERE_FIELDS: the fields of a collection.
@@ -38,12 +38,16 @@
     "event.candidates", NULL, (uint32_t)offsetof(type, candidates), SL_EXPRESSION_COUNT, 0, 0, NULL              \
   }
 
-/* Defines the algorithm NAME with arguments `struct NAME_args` and scopes NAME_scopes. `functions`: WHERE_NO_FUNCTIONS
- * or WHERE_FUNCTIONS(table). The body follows as for LINE and returns WHERE_EVALUATE. */
-#define WHERE_NO_FUNCTIONS     NULL, 0
-#define WHERE_FUNCTIONS(table) table, SL_COUNT_(table)
-#define WHERE_LINE(name, doc, over, functions)                                                                \
-  static const struct where_language name##_language = {name##_scopes, SL_COUNT_(name##_scopes), functions};  \
+/* Defines the algorithm NAME with arguments `struct NAME_args` and scopes NAME_scopes. `children`: WHERE_NO_CHILDREN;
+ * WHERE_LINKS(NAME), with NAME_links; or WHERE_DECAYS(NAME), with NAME_functions, NAME_links and NAME_decays. The body
+ * follows as for LINE and returns WHERE_EVALUATE. */
+#define WHERE_NO_CHILDREN NULL, 0, NULL, 0, NULL, 0
+#define WHERE_LINKS(name) NULL, 0, name##_links, SL_COUNT_(name##_links), NULL, 0
+#define WHERE_DECAYS(name)                                                                             \
+  name##_functions, SL_COUNT_(name##_functions), name##_links, SL_COUNT_(name##_links), name##_decays, \
+      SL_COUNT_(name##_decays)
+#define WHERE_LINE(name, doc, over, children)                                                                 \
+  static const struct where_language name##_language = {name##_scopes, SL_COUNT_(name##_scopes), children};   \
   static int name##_check_(const struct sl_services *s, const void *args) {                                   \
     return where_check(s, "where+%u: %s", ((const struct name##_args *)args)->where, args, &name##_language); \
   }                                                                                                           \
@@ -52,13 +56,12 @@
     return where_prepare(s, "program", a->where, &name##_language, &a->words);                                \
   }                                                                                                           \
   LINE_WITH(name, doc, over, name##_check_, name##_compile_)
-/* `children`: a struct where_children *, or NULL. */
 #ifdef SL_TARGET_CPU
-#define WHERE_EVALUATE(children)                                                         \
-  (explanation ? where_explain(a->program, a->words, a, children, event, i, explanation) \
-               : where_evaluate(a->program, a->words, a, children, event, i))
+#define WHERE_EVALUATE                                                         \
+  (explanation ? where_explain(a->program, a->words, a, event, i, explanation) \
+               : where_evaluate(a->program, a->words, a, event, i))
 #else
-#define WHERE_EVALUATE(children) where_evaluate(a->program, a->words, a, children, event, i)
+#define WHERE_EVALUATE where_evaluate(a->program, a->words, a, event, i)
 #endif
 
 #endif

@@ -9,20 +9,11 @@
 static const struct where_function where_pair_functions[] SL_UNUSED = {
     {MASS_OF_PAIR(NULL), WHERE_CALL(WHERE_MASS, 0, 2), 0, 0, NULL}};
 
-/* Decay of a pair of particles: `first` and `second` are its links, `own` the item of the pair. */
-static SL_DEVICE SL_UNUSED struct where_decay where_decay_of_pair(const struct particles_view *particles,
-                                                                  const struct secondary_vertices_view *vertices,
-                                                                  uint32_t first, uint32_t second, uint32_t own) {
-  const struct where_decay decay = {particles->p, particles->p, vertices->opening, first + 1, second + 1, own};
-  return decay;
-}
-
-static SL_DEVICE SL_UNUSED struct where_children where_children_of_pair(
-    const struct particles_view *particles, const struct secondary_vertices_view *vertices) {
-  const struct where_children children = {
-      {{particles->offsets, vertices->first, 0}, {particles->offsets, vertices->second, 0}},
-      {where_decay_of_pair(particles, vertices, WHERE_FIRST, WHERE_SECOND, 0)}};
-  return children;
-}
+/* Links to the particles of the pairs in `vertices`, and the decay of a pair: `first` and `second` are the numbers of
+ * its links plus 1, `own` is the item of the pair. */
+#define WHERE_LINKS_OF_PAIRS(type, vertices, particles) \
+  WHERE_LINK(type, vertices.first, particles), WHERE_LINK(type, vertices.second, particles)
+#define WHERE_DECAY_OF_PAIR(type, vertices, particles, first, second, own) \
+  WHERE_DECAY(type, particles.p, particles.p, vertices.opening, first, second, own)
 
 #endif

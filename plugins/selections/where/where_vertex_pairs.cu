@@ -38,6 +38,23 @@ static const struct where_function where_vertex_pairs_functions[] = {
     {MASS_FUNCTION("second.mass", "mass of the vertex `second`", "one other", NULL),
      WHERE_CALL(WHERE_MASS, DECAY_SECOND, 2), 0, 0, NULL}};
 
+#define LINK_OF_VERTEX(number, vertex, particle) \
+  WHERE_LINK_THROUGH(struct where_vertex_pairs_args, number, vertex.particle, particles)
+static const struct sl_expression_link where_vertex_pairs_links[] = {
+    WHERE_LINK(struct where_vertex_pairs_args, candidates.first, first),
+    WHERE_LINK(struct where_vertex_pairs_args, candidates.second, second),
+    LINK_OF_VERTEX(WHERE_FIRST, first, first),
+    LINK_OF_VERTEX(WHERE_FIRST, first, second),
+    LINK_OF_VERTEX(WHERE_SECOND, second, first),
+    LINK_OF_VERTEX(WHERE_SECOND, second, second)};
+static const struct where_decay where_vertex_pairs_decays[] = {
+    WHERE_DECAY(struct where_vertex_pairs_args, first.p, second.p, candidates.opening, WHERE_FIRST + 1,
+                WHERE_SECOND + 1, 0),
+    WHERE_DECAY_OF_PAIR(struct where_vertex_pairs_args, first, particles, LINK_FIRST_FIRST + 1, LINK_FIRST_SECOND + 1,
+                        WHERE_FIRST + 1),
+    WHERE_DECAY_OF_PAIR(struct where_vertex_pairs_args, second, particles, LINK_SECOND_FIRST + 1,
+                        LINK_SECOND_SECOND + 1, WHERE_SECOND + 1)};
+
 /* Whether the indices of a candidate are those of items of the inputs. */
 static SL_DEVICE uint32_t where_vertex_pairs_are_together(const struct where_vertex_pairs_args *a, uint32_t event,
                                                           uint32_t i) {
@@ -47,24 +64,12 @@ static SL_DEVICE uint32_t where_vertex_pairs_are_together(const struct where_ver
 }
 
 WHERE_LINE(where_vertex_pairs, "pairs of secondary vertices that satisfy an expression in the graph", vertex_pairs,
-           WHERE_FUNCTIONS(where_vertex_pairs_functions)) {
-  const struct vertex_pairs_view *of = &a->candidates;
-  const uint32_t *particles = a->particles.offsets;
-  const struct where_children children = {
-      {{a->first.offsets, of->first, 0},
-       {a->second.offsets, of->second, 0},
-       {particles, a->first.first, WHERE_FIRST + 1},
-       {particles, a->first.second, WHERE_FIRST + 1},
-       {particles, a->second.first, WHERE_SECOND + 1},
-       {particles, a->second.second, WHERE_SECOND + 1}},
-      {{a->first.p, a->second.p, of->opening, WHERE_FIRST + 1, WHERE_SECOND + 1, 0},
-       where_decay_of_pair(&a->particles, &a->first, LINK_FIRST_FIRST, LINK_FIRST_SECOND, WHERE_FIRST + 1),
-       where_decay_of_pair(&a->particles, &a->second, LINK_SECOND_FIRST, LINK_SECOND_SECOND, WHERE_SECOND + 1)}};
+           WHERE_DECAYS(where_vertex_pairs)) {
   if (!where_vertex_pairs_are_together(a, event, i)) {
     sl_event_fail(&a->events, event, LINE_OTHER_ITEMS, 0);
     return 0;
   }
-  return WHERE_EVALUATE(&children);
+  return WHERE_EVALUATE;
 }
 
 #define LINES(L) L(where_vertex_pairs)

@@ -14,10 +14,15 @@ static const struct where_scope where_vertices_scopes[] = {
     WHERE_FIELDS("first.", struct where_vertices_args, particles, particles, SL_EXPRESSION_OF_LINK, WHERE_FIRST),
     WHERE_FIELDS("second.", struct where_vertices_args, particles, particles, SL_EXPRESSION_OF_LINK, WHERE_SECOND)};
 
+static const struct sl_expression_link where_vertices_links[] = {
+    WHERE_LINKS_OF_PAIRS(struct where_vertices_args, candidates, particles)};
+static const struct where_decay where_vertices_decays[] = {
+    WHERE_DECAY_OF_PAIR(struct where_vertices_args, candidates, particles, WHERE_FIRST + 1, WHERE_SECOND + 1, 0)};
+#define where_vertices_functions where_pair_functions
+
 WHERE_LINE(where_vertices, "pairs of long tracks that satisfy an expression in the graph", secondary_vertices,
-           WHERE_FUNCTIONS(where_pair_functions)) {
-  const struct where_children children = where_children_of_pair(&a->particles, &a->candidates);
-  return WHERE_EVALUATE(&children);
+           WHERE_DECAYS(where_vertices)) {
+  return WHERE_EVALUATE;
 }
 
 #define LINES(L) L(where_vertices)

@@ -5,28 +5,32 @@
 #include <sluice/expression.h>
 #include <sluice/kernel.h>
 
-/* An index of the candidate, or of an item that another link refers to, to an item of another collection. */
-struct sl_expression_link {
-  const uint32_t *offsets; /* of the other collection */
-  const uint32_t *indices; /* by candidate, or by item of the link `through`; relative to the event */
-  uint32_t through;        /* 0: the candidate has the index; otherwise the number of a link of the candidate, plus 1 */
-};
-
 /* The candidate that a program runs on. */
 struct sl_expression_subject {
   const void *args;
-  const struct sl_expression_link *links; /* NULL: there are none */
+  const struct sl_expression_link *links;
   uint32_t event, item;
 };
 
+/* The pointer at an offset of the argument struct. CUDA would read it byte by byte if it did not know the alignment. */
+static SL_DEVICE const void *sl_expression_pointer(const void *args, size_t offset) {
+  const void *pointer;
+  memcpy(&pointer, __builtin_assume_aligned((const unsigned char *)args + offset, sizeof pointer), sizeof pointer);
+  return pointer;
+}
+
+/* The item that a link of `item` refers to. */
+static SL_DEVICE uint32_t sl_expression_follow(const struct sl_expression_subject *s,
+                                               const struct sl_expression_link *l, uint32_t item) {
+  const uint32_t *offsets = (const uint32_t *)sl_expression_pointer(s->args, l->offsets);
+  const uint32_t *indices = (const uint32_t *)sl_expression_pointer(s->args, l->indices & SL_EXPRESSION_16_BITS);
+  return offsets[s->event] + indices[item];
+}
+
 static SL_DEVICE uint32_t sl_expression_linked(const struct sl_expression_subject *s, uint32_t link) {
   const struct sl_expression_link *l = &s->links[link];
-  uint32_t item = s->item;
-  if (l->through > 0) {
-    const struct sl_expression_link *before = &s->links[l->through - 1];
-    item = before->offsets[s->event] + before->indices[item];
-  }
-  return l->offsets[s->event] + l->indices[item];
+  const uint32_t through = l->indices >> 16;
+  return sl_expression_follow(s, l, through > 0 ? sl_expression_follow(s, &s->links[through - 1], s->item) : s->item);
 }
 
 static SL_DEVICE uint32_t sl_expression_index(const struct sl_expression_subject *s, uint32_t operand, uint64_t word) {
@@ -47,13 +51,6 @@ static SL_DEVICE float sl_expression_number(const void *values, uint32_t type, u
     default:
       return 0.0f;
   }
-}
-
-/* The pointer at an offset of the argument struct. */
-static SL_DEVICE const void *sl_expression_pointer(const void *args, size_t offset) {
-  const void *pointer;
-  memcpy(&pointer, (const unsigned char *)args + offset, sizeof pointer);
-  return pointer;
 }
 
 static SL_DEVICE const void *sl_expression_values(const struct sl_expression_subject *s, uint64_t word) {

@@ -165,11 +165,16 @@ struct sl_field_ref {
  * Operands in the words, and links, are offsets in the arguments. Names in the expression are those of fields, links
  * and functions of the graph (docs/expressions.md). */
 enum { SL_PROGRAM_WORDS = 256, SL_PROGRAM_OPERANDS = 16, SL_PROGRAM_LINKS = 4 };
+/* Indices of the items of a collection to items of another one. Both members are offsets of pointers in the arguments.
+ */
+struct sl_expression_link {
+  uint32_t
+      indices; /* relative to the event; bits 16..31: 0, or number of the link, plus 1, whose items have the indices */
+  uint32_t offsets; /* of the other collection */
+};
 struct sl_program {
   uint32_t word_count, link_count;
-  struct {
-    uint32_t indices, offsets; /* offsets of these pointers in the arguments */
-  } links[SL_PROGRAM_LINKS];
+  struct sl_expression_link links[SL_PROGRAM_LINKS];
   uint64_t words[SL_PROGRAM_WORDS];
 };
 
