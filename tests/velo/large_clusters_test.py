@@ -21,7 +21,7 @@ def numbers(folder, min_pixels):
     names = "large_clusters", "large_components"
     graph = folder / "graph.yaml"
     tables = "".join(f"  {name}_table: {{ use: output.csv_sink, set: {{ output: {name}, path: {folder}/{name}.csv }} }}\n" for name in names)
-    graph.write_text(f"sluice: 1\ndescription: large clusters as tables\ninclude: [{ROOT}/tests/velo/large_clusters.yaml]\nnodes:\n{tables}")
+    graph.write_text(f"sluice: 1\ndescription: large clusters as tables\ninclude: [{ROOT}/graphs/large_clusters.yaml]\nnodes:\n{tables}")
     call("run", graph, "-i", SIX, "--set", f"geometry={GEOMETRY}", "--quiet", *(a for name in names for a in ("--set", f"{name}.min_pixels={min_pixels}")))
     return [[int(row["hits"]) for row in csv.DictReader((folder / f"{name}.csv").open())] for name in names]
 
@@ -39,7 +39,7 @@ def line_of(folder):
     names = {"states": "fit.beamline_states", "counts": "large_clusters", "line": "Hlt1VeloLargeClusters"}
     graph = folder / "line.yaml"
     tables = "".join(f"  {name}_table: {{ use: output.csv_sink, set: {{ output: {output}, path: {folder}/{name}.csv }} }}\n" for name, output in names.items())
-    graph.write_text(f"sluice: 1\ndescription: decisions as a table\ninclude: [{ROOT}/tests/velo/large_clusters.yaml]\nnodes:\n{tables}")
+    graph.write_text(f"sluice: 1\ndescription: decisions as a table\ninclude: [{ROOT}/graphs/large_clusters.yaml]\nnodes:\n{tables}")
     call("run", graph, "-i", SIX, "--set", f"geometry={GEOMETRY}", "--quiet", "--set", "Hlt1VeloLargeClusters.min_eta=4", "--set", "Hlt1VeloLargeClusters.min_large_clusters=1")
     states, counts, line = (list(csv.DictReader((folder / f"{name}.csv").open())) for name in names)
     for state, count, decision in zip(states, counts, line, strict=True):
