@@ -54,13 +54,13 @@ struct where_function {
 };
 struct where_language {
   const struct where_scope *scopes;
-  uint32_t scope_count;
+  size_t scope_count;
   const struct where_function *functions;
-  uint32_t function_count;
+  size_t function_count;
   const struct sl_expression_link *links;
-  uint32_t link_count;
+  size_t link_count;
   const struct where_decay *decays;
-  uint32_t decay_count;
+  size_t decay_count;
 };
 #define WHERE_LINK(type, indices_, of) \
   { (uint32_t) offsetof(type, indices_), (uint32_t)offsetof(type, of.offsets) }

@@ -159,19 +159,17 @@ struct sl_field_ref {
   uint32_t reserved;
 };
 
+/* Indices of items to the items of another collection. Members are offsets of pointers in the arguments. */
+struct sl_expression_link {
+  uint32_t indices; /* relative to the event; bits 16..31: 0, or the number of the link to their items, plus 1 */
+  uint32_t offsets; /* of the other collection */
+};
 /* The program of an expression (expression.h), which the runtime compiles when it reads the graph. An algorithm with a
  * program has the expression as a string property and references for its operands (SL_OPERAND). The expression has a
  * value for each item of the first operand. The field `value` of the outputs has the unit of the expression.
  * Operands in the words, and links, are offsets in the arguments. Names in the expression are those of fields, links
  * and functions of the graph (docs/expressions.md). */
 enum { SL_PROGRAM_WORDS = 256, SL_PROGRAM_OPERANDS = 16, SL_PROGRAM_LINKS = 4 };
-/* Indices of the items of a collection to items of another one. Both members are offsets of pointers in the arguments.
- */
-struct sl_expression_link {
-  uint32_t
-      indices; /* relative to the event; bits 16..31: 0, or number of the link, plus 1, whose items have the indices */
-  uint32_t offsets; /* of the other collection */
-};
 struct sl_program {
   uint32_t word_count, link_count;
   struct sl_expression_link links[SL_PROGRAM_LINKS];

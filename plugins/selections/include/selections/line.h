@@ -113,14 +113,17 @@ static inline SL_UNUSED int line_prepare_more(int (*prepare)(const struct sl_ser
     if (sl_warp_lane() == 0) a->decisions.passed[event] = line_verdict(found, &a->scale, &a->odin, event);  \
   }
 
-/* Collections with fewer items per event than a warp has lanes: a warp evaluates several events, a power of two, whose
+/* Collections with fewer items per event than a warp has lanes: a warp evaluates several events, a power of two. Their
  * candidates follow each other in its lanes. */
 enum { LINE_PACKED_EVENTS = 8 };
 #define LINE_IS_PACKED_secondary_vertices(yes) ~, yes
 #define LINE_IS_PACKED_vertex_pairs(yes)       ~, yes
 #define LINE_IS_PACKED_composites(yes)         ~, yes
-#define LINE_GROUP_(over)                      LINE_PICK_(LINE_IS_PACKED_##over(line_group(sl_warp_lanes(), LINE_PACKED_EVENTS)), 1u, ~)
-#define LINE_JUDGE_MANY_(over)                 LINE_PICK_(LINE_IS_PACKED_##over(LINE_JUDGE_PACKED_), LINE_JUDGE_CANDIDATES_, ~)
+
+#define LINE_PACK_        line_group(sl_warp_lanes(), LINE_PACKED_EVENTS)
+#define LINE_GROUP_(over) LINE_PICK_(LINE_IS_PACKED_##over(LINE_PACK_), 1u, ~)
+
+#define LINE_JUDGE_MANY_(over) LINE_PICK_(LINE_IS_PACKED_##over(LINE_JUDGE_PACKED_), LINE_JUDGE_CANDIDATES_, ~)
 static SL_DEVICE SL_UNUSED uint32_t line_group(uint32_t count, uint32_t most) { return count < most ? count : most; }
 
 /* The event of a lane, and the numbers of its candidates among those of the warp's events: from `start` to `end`. */
