@@ -282,10 +282,8 @@ static void limits_need_their_input(void **state) {
   (void)state;
   add_events();
   static const char *const limits[] = {"max_ut", "min_ut", "max_velo"};
-  static const char *const messages[] = {
-      "max_ut: UT hits are not counted, since `ut_banks` is not connected; add in: { "
-      "ut_banks: raw }, or remove the limit",
-      "min_ut: UT hits are not counted", "max_velo: VELO clusters are not counted"};
+  static const char *const messages[] = {"`ut_banks` is not connected; add in: { ut_banks: raw }, or remove the limit",
+                                         "min_ut: UT hits are not counted", "max_velo: VELO clusters are not counted"};
   for (uint32_t k = 0; k < 3; k++) {
     struct sl_test *t = sl_test_new(SELECTIONS_PLUGIN, "gec");
     banks_give(t, "scifi_banks", &scifi);
