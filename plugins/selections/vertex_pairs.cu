@@ -37,8 +37,8 @@ static const struct sl_vocabulary vertex_pair_vocabulary = {
   M(STRING, where_others, "", "condition for the vertices of `others`; empty: all vertices of `others`")              \
   M(TABLE, program, u64, "compiled program of `where`")                                                               \
   M(TABLE, other_program, u64, "compiled program of `where_others`")                                                  \
-  M(COMPUTED, words, uint32_t, "number of words of the program of `where`")                                           \
-  M(COMPUTED, other_words, uint32_t, "number of words of the program of `where_others`")
+  M(COMPUTED, size, struct where_size, "size of the program of `where`")                                              \
+  M(COMPUTED, other_size, struct where_size, "size of the program of `where_others`")
 SL_ARGUMENTS(vertex_pairs, VERTEX_PAIRS);
 
 /* ------------------------------------------------------------------------------------------------ expressions */
@@ -80,8 +80,8 @@ static int check(const struct sl_services *s, const void *args) {
 
 static int prepare(const struct sl_services *s, void *args) {
   struct vertex_pairs_args *a = (struct vertex_pairs_args *)args;
-  const int status = where_prepare(s, "program", a->where, &languages[0], &a->words);
-  return status < 0 ? status : where_prepare(s, "other_program", a->where_others, &languages[1], &a->other_words);
+  const int status = where_prepare(s, "program", a->where, &languages[0], &a->size);
+  return status < 0 ? status : where_prepare(s, "other_program", a->where_others, &languages[1], &a->other_size);
 }
 
 /* --------------------------------------------------------------------------------------------------- selection */
@@ -90,13 +90,13 @@ static int prepare(const struct sl_services *s, void *args) {
 struct side {
   const struct secondary_vertices_view *vertices;
   const uint64_t *program;
-  uint32_t words;
+  struct where_size size;
   uint32_t *selected;
 };
 
 static SL_DEVICE struct side side_of(const struct vertex_pairs_args *a, uint32_t is_other) {
-  const struct side first = {&a->vertices, a->program, a->words, a->selected};
-  const struct side second = {&a->others, a->other_program, a->other_words, a->selected_others};
+  const struct side first = {&a->vertices, a->program, a->size, a->selected};
+  const struct side second = {&a->others, a->other_program, a->other_size, a->selected_others};
   return is_other ? second : first;
 }
 
@@ -105,7 +105,7 @@ static SL_DEVICE uint32_t select_vertices(const struct vertex_pairs_args *a, con
   const uint32_t begin = of->vertices->offsets[event], count = of->vertices->offsets[event + 1] - begin;
   uint32_t selected_count = 0;
   SL_FOR_WARP (i, count) {
-    const uint32_t is_one = i < count && where_evaluate(of->program, of->words, a, event, begin + i);
+    const uint32_t is_one = i < count && where_evaluate(of->program, of->size, a, event, begin + i);
     const uint32_t index = sl_warp_append(is_one, &selected_count);
     if (is_one) of->selected[begin + index] = i;
   }

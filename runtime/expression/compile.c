@@ -425,11 +425,25 @@ static struct sl_expression_value read_expression(struct sl_expression_compiler 
 
 /* ----------------------------------------------------------------------------------------------- the whole */
 
+/* Words of comparisons of a value of the candidate with a constant, in pairs; if one is false, the program ends. */
+static uint32_t count_leading(const struct sl_expression_program *p) {
+  uint32_t at = 0;
+  for (; at + 2 <= p->count; at += 2) {
+    const uint32_t word = (uint32_t)p->words[at], next = (uint32_t)p->words[at + 1];
+    const uint32_t jump = next >> SL_EXPRESSION_JUMP_SHIFT & SL_EXPRESSION_4_BITS;
+    if ((word & SL_EXPRESSION_8_BITS) != SL_EXPRESSION_TEST ||
+        (word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS) != SL_EXPRESSION_OF_CANDIDATE)
+      break;
+    if (at + 2 < p->count && (jump != SL_EXPRESSION_IF_FALSE || next >> SL_EXPRESSION_TARGET_SHIFT < p->count)) break;
+  }
+  return at;
+}
+
 int sl_expression_compile(const char *text, const struct sl_expression_language *language,
                           struct sl_expression_program *program, struct sl_expression_fault *fault) {
   struct sl_expression_compiler c = {
       .text = text, .language = language, .program = program, .fault = fault, .label = UINT32_MAX};
-  program->count = program->comparison_count = 0;
+  program->count = program->leading = program->comparison_count = 0;
   program->unit[0] = '\0';
   *fault = (struct sl_expression_fault){.at = 0};
   if (strlen(text) > SL_EXPRESSION_TEXT_MAX) {
@@ -451,5 +465,6 @@ int sl_expression_compile(const char *text, const struct sl_expression_language 
     if (value.number.rounded_end == 0) sl_expression_use_as_float(&c, &value);
     sl_expression_unit_text(&value.number.unit, program->unit);
   }
+  program->leading = c.failed ? 0 : count_leading(program);
   return c.failed ? SL_EINVAL : SL_OK;
 }

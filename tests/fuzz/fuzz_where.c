@@ -72,7 +72,7 @@ static void run_program(const struct sl_expression_program *program) {
   const struct where_children children = where_children_of(&where_test_language);
   memcpy(table, &children, sizeof children);
   memcpy(table + WHERE_PROGRAM, program->words, program->count * sizeof *table);
-  require(where_evaluate(table, program->count, &args, 0, 0) <= 1);
+  require(where_evaluate(table, (struct where_size){program->count, program->leading}, &args, 0, 0) <= 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -59,7 +59,8 @@ static uint32_t holds(const char *text) {
   if (compile(text) != SL_OK) fail_msg("%s: %u: %s", text, fault.at, fault.text);
   uint64_t table[WHERE_PROGRAM + SL_EXPRESSION_WORDS_MAX + 1] = {0};
   memcpy(table + WHERE_PROGRAM, program.words, program.count * sizeof *table);
-  return where_evaluate(table, program.count, &args, 0, 0);
+  const struct where_size size = {program.count, program.leading};
+  return where_evaluate(table, size, &args, 0, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------- exactness */

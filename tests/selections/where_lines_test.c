@@ -11,8 +11,9 @@
 
 #include <math.h>
 
-enum { EVENTS = 4, ITEMS = 600, PARTICLES = 80, FIELDS_MAX = 40, BYTES_MAX = 8 };
-static const uint32_t event_items[EVENTS + 1] = {0, 350, 350, 351, ITEMS};
+/* More candidates in an event than a GPU sifts at once. */
+enum { EVENTS = 4, ITEMS = 2600, PARTICLES = 80, FIELDS_MAX = 40, BYTES_MAX = 8 };
+static const uint32_t event_items[EVENTS + 1] = {0, 2350, 2350, 2351, ITEMS};
 static const uint32_t event_particles[EVENTS + 1] = {0, 40, 42, 44, PARTICLES};
 static const uint32_t event_vertices[EVENTS + 1] = {0, 3, 3, 4, 9};
 static const uint32_t event_tracks[EVENTS + 1] = {0, 100, 120, 125, 400};

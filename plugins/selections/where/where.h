@@ -25,6 +25,10 @@ struct where_children {
 };
 enum { WHERE_PROGRAM = sizeof(struct where_children) / sizeof(uint64_t) }; /* its place in the table, in words */
 
+struct where_size {
+  uint32_t words, leading; /* of a program: see struct sl_expression_program */
+};
+
 /* A mass of a decay; the first decay is that of the candidate.
  * MASS: the bodies have the masses of both arguments. With more arguments the first body is the next decay with the
  * mass of all arguments but the last. MASS_DIFFERENCE: MASS less the mass of the first body. MASS_OF_BOTH: the bodies
@@ -83,12 +87,11 @@ int where_compile(const char *text, const void *args, const struct where_languag
 /* An SL_CHECK: reports errors and warnings of a property. `format`: "NAME+%u: %s" with the name of the property. */
 int where_check(const struct sl_services *s, const char *format, const char *text, const void *args,
                 const struct where_language *language);
-/* An SL_PREPARE: fills the table `table`; *count: number of words of the program. For explanations
- * the table also has, after the program, the number of comparisons and the bytes of the expression, each in 32 bits of
- * a word; two words for each comparison: its instruction, and the ends of its operands in 16 bits each; the bytes of
- * the expression. */
+/* An SL_PREPARE: fills the table `table`; *size: the size of its program. For explanations the table also has, after
+ * the program, the number of comparisons and the bytes of the expression, each in 32 bits of a word; two words for each
+ * comparison: its instruction, and the ends of its operands in 16 bits each; the bytes of the expression. */
 int where_prepare(const struct sl_services *s, const char *table, const char *text,
-                  const struct where_language *language, uint32_t *count);
+                  const struct where_language *language, struct where_size *size);
 /* The children in the table. */
 struct where_children where_children_of(const struct where_language *language);
 #ifdef __cplusplus

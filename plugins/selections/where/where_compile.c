@@ -117,18 +117,19 @@ struct where_children where_children_of(const struct where_language *language) {
 }
 
 int where_prepare(const struct sl_services *s, const char *table, const char *text,
-                  const struct where_language *language, uint32_t *count) {
+                  const struct where_language *language, struct where_size *size) {
   struct sl_expression_program program;
   struct sl_expression_fault fault;
   const int status = where_compile(text, NULL, language, &program, &fault);
-  *count = program.count;
+  size->words = program.count;
+  size->leading = program.leading;
   if (status < 0) return status; /* where_check has reported the error */
   const struct where_children children = where_children_of(language);
   const uint32_t bytes = (uint32_t)strlen(text), texts = (bytes + 7) / 8;
-  const uint64_t size = WHERE_PROGRAM + program.count + 1 + 2 * (uint64_t)program.comparison_count + texts;
-  uint64_t *words = (uint64_t *)s->make_table(s->context, table, size);
+  const uint64_t all = WHERE_PROGRAM + program.count + 1 + 2 * (uint64_t)program.comparison_count + texts;
+  uint64_t *words = (uint64_t *)s->make_table(s->context, table, all);
   if (!words) return SL_ENOMEM;
-  memset(words, 0, size * sizeof *words);
+  memset(words, 0, all * sizeof *words);
   memcpy(words, &children, sizeof children);
   words += WHERE_PROGRAM;
   memcpy(words, program.words, program.count * sizeof *words);

@@ -4,6 +4,9 @@
 #define SELECTIONS_WHERE_LINE_H
 
 #define LINE_FAMILY "where_"
+#define LINE_KERNEL(name, args_type)                                               \
+  SL_KERNEL_REGISTERS(name, args_type, 32) /* blocks wait for memory: more of them \
+                                            */
 #include "pv/event_model.h"
 #include "selections/line.h"
 #include "velo/event_model.h"
@@ -16,7 +19,7 @@
   M(OPTIONAL_IN, tracks, track_states, "offsets", "VELO tracks, for their number event.tracks")                      \
   M(STRING, where, "", "condition for accepted candidates, such as pt > 2 GeV and chi2 < 20; empty: all candidates") \
   M(TABLE, program, u64, "children of the candidates and compiled program of `where`")                               \
-  M(COMPUTED, words, uint32_t, "number of words of the program")
+  M(COMPUTED, size, struct where_size, "size of the program")
 
 /* Entries of a list of scopes; `port` is a member of the arguments `type`. WHERE_FIELDS: the fields of a collection.
  * WHERE_OPTIONAL_FIELDS: those of an optional input that the candidates refer to. WHERE_COUNTED: the number of items of
@@ -53,15 +56,49 @@
   }                                                                                                           \
   static int name##_compile_(const struct sl_services *s, void *args) {                                       \
     struct name##_args *a = (struct name##_args *)args;                                                       \
-    return where_prepare(s, "program", a->where, &name##_language, &a->words);                                \
+    return where_prepare(s, "program", a->where, &name##_language, &a->size);                                 \
   }                                                                                                           \
-  LINE_WITH(name, doc, over, name##_check_, name##_compile_)
+  LINE_BY(name, doc, over, WHERE_JUDGE_, name##_check_, name##_compile_)
 #ifdef SL_TARGET_CPU
-#define WHERE_EVALUATE                                                         \
-  (explanation ? where_explain(a->program, a->words, a, event, i, explanation) \
-               : where_evaluate(a->program, a->words, a, event, i))
+#define WHERE_JUDGE_ LINE_JUDGE_CANDIDATES_
+#define WHERE_EVALUATE                                                        \
+  (explanation ? where_explain(a->program, a->size, a, event, i, explanation) \
+               : where_evaluate(a->program, a->size, a, event, i))
 #else
-#define WHERE_EVALUATE where_evaluate(a->program, a->words, a, event, i)
+#define WHERE_EVALUATE where_rest(a->program, a->size, a, event, i)
+/* As LINE_JUDGE_CANDIDATES_, for interpreters on a GPU: leading comparisons first sift the candidates of the block, and
+ * the machine then runs on what is left. Otherwise a warp would wait for few of its candidates. */
+enum { WHERE_SIFTED_MAX = 1024 };
+struct where_sifted {
+  uint32_t count, candidates[WHERE_SIFTED_MAX];
+};
+#define WHERE_JUDGE_(function, type, accepts_)                                                                \
+  static SL_DEVICE void function(const type *a, uint32_t first, uint32_t count, uint32_t most) {              \
+    __shared__ struct where_sifted left;                                                                      \
+    LINE_BEGIN_(a, first, count, most);                                                                       \
+    for (uint32_t begin = 0; begin < all; begin += WHERE_SIFTED_MAX) {                                        \
+      const uint32_t part = line_group(all - begin, WHERE_SIFTED_MAX);                                        \
+      if (threadIdx.x == 0) left.count = 0;                                                                   \
+      __syncthreads();                                                                                        \
+      SL_FOR_BLOCK (i, part) {                                                                                \
+        const struct line_candidate c = line_candidate_of(&own, most, begin + i);                             \
+        if (i >= part) continue;                                                                              \
+        a->decisions.accepted[c.item] = 0;                                                                    \
+        if (c.is_evaluated && where_sift(a->program, a->size, a, c.item))                                     \
+          left.candidates[atomicAdd(&left.count, 1)] = begin + i;                                             \
+      }                                                                                                       \
+      __syncthreads();                                                                                        \
+      const uint32_t rest = left.count;                                                                       \
+      SL_FOR_BLOCK (i, rest) {                                                                                \
+        const struct line_candidate c = line_candidate_of(&own, most, i < rest ? left.candidates[i] : begin); \
+        if (i >= rest || !accepts_(a, c.event, c.item, NULL)) continue;                                       \
+        a->decisions.accepted[c.item] = 1;                                                                    \
+        found |= 1u << c.lane;                                                                                \
+      }                                                                                                       \
+      __syncthreads();                                                                                        \
+    }                                                                                                         \
+    LINE_END_(a, count);                                                                                      \
+  }
 #endif
 
 #endif

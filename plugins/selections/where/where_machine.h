@@ -69,14 +69,20 @@ static SL_DEVICE void where_step(const struct where_subject *s, const uint64_t *
   }
 }
 
-/* Runs the program of a table, with `words` words; returns 1 or 0. */
-static SL_DEVICE uint32_t where_evaluate(const uint64_t *table, uint32_t words, const void *args, uint32_t event,
-                                         uint32_t item) {
+/* Runs the program of a table; returns 1 or 0. where_sift runs its leading comparisons (sl_expression_lead), where_rest
+ * all other instructions. */
+static SL_DEVICE SL_UNUSED uint32_t where_sift(const uint64_t *table, struct where_size size, const void *args,
+                                               uint32_t item) {
+  return sl_expression_lead(args, item, table + WHERE_PROGRAM, size.leading);
+}
+
+static SL_DEVICE uint32_t where_rest(const uint64_t *table, struct where_size size, const void *args, uint32_t event,
+                                     uint32_t item) {
   const struct where_subject s = where_subject_of(table, args, event, item);
   const uint64_t *program = table + WHERE_PROGRAM;
   float stack[SL_EXPRESSION_STACK_MAX];
-  struct sl_expression_state m = {1.0f, 0, 0, stack};
-  while (m.at < words) {
+  struct sl_expression_state m = {1.0f, 0, size.leading, stack};
+  while (m.at < size.words) {
     const uint64_t word = program[m.at], next = program[m.at + 1]; /* a word follows the program: where_prepare */
     if (sl_expression_is_test(word)) {
       sl_expression_test(&s.of, word, next, &m);
@@ -86,6 +92,11 @@ static SL_DEVICE uint32_t where_evaluate(const uint64_t *table, uint32_t words, 
     sl_expression_jump(word, &m);
   }
   return m.result != 0.0f ? 1u : 0u;
+}
+
+static SL_DEVICE SL_UNUSED uint32_t where_evaluate(const uint64_t *table, struct where_size size, const void *args,
+                                                   uint32_t event, uint32_t item) {
+  return where_sift(table, size, args, item) && where_rest(table, size, args, event, item);
 }
 
 #endif

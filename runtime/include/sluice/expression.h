@@ -84,6 +84,7 @@ enum { SL_EXPRESSION_UNIT_BYTES = 128 };
 struct sl_expression_program {
   uint64_t words[SL_EXPRESSION_WORDS_MAX];
   uint32_t count;
+  uint32_t leading; /* words at the beginning that sl_expression_lead can run */
   struct sl_expression_comparison {
     uint32_t word;                                   /* its instruction */
     uint32_t left_at, left_end, right_at, right_end; /* bytes of its operands in the expression */
