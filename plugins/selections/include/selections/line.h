@@ -101,7 +101,7 @@ static inline SL_UNUSED int line_prepare_more(int (*prepare)(const struct sl_ser
 
 /* ------------------------------------------------------------------------------------------------- a line */
 
-/* A block evaluates several events, a power of two, whose candidates follow each other in its threads. So an event with
+/* A block evaluates several events, a power of two; their candidates follow each other in its threads. So an event with
  * many candidates occupies a block for less time than it would a warp. */
 enum { LINE_EVENTS_OF_MANY = 16, LINE_EVENTS_OF_FEW = 32 };
 #define LINE_HAS_FEW_secondary_vertices(yes) ~, yes
