@@ -21,9 +21,7 @@ static const struct sl_expression_link where_cluster_pairs_links[] = {
     WHERE_LINK(struct where_cluster_pairs_args, candidates.second, clusters)};
 
 WHERE_LINE(where_cluster_pairs, "pairs of neutral clusters that satisfy an expression in the graph", cluster_pairs,
-           WHERE_LINKS(where_cluster_pairs)) {
-  return WHERE_EVALUATE;
-}
+           WHERE_LINKS(where_cluster_pairs), WHERE_ALL_ARE_VALID);
 
 #define LINES(L) L(where_cluster_pairs)
 LINES_OVER(cluster_pairs, LINES);

@@ -77,14 +77,15 @@ static SL_DEVICE uint32_t where_composites_are_together(const struct where_compo
   return of->composite[i] < a->composites.offsets[event + 1] - a->composites.offsets[event];
 }
 
-WHERE_LINE(where_composites, "composites that satisfy an expression in the graph", composites,
-           WHERE_DECAYS(where_composites)) {
-  if (!where_composites_are_together(a, event, i)) {
-    sl_event_fail(&a->events, event, LINE_OTHER_ITEMS, 0);
-    return 0;
-  }
-  return WHERE_EVALUATE;
+/* Refuses the event if they are not. */
+static SL_DEVICE uint32_t where_composites_is_valid(const struct where_composites_args *a, uint32_t event, uint32_t i) {
+  if (where_composites_are_together(a, event, i)) return 1;
+  sl_event_fail(&a->events, event, LINE_OTHER_ITEMS, 0);
+  return 0;
 }
+
+WHERE_LINE(where_composites, "composites that satisfy an expression in the graph", composites,
+           WHERE_DECAYS(where_composites), where_composites_is_valid);
 
 #define LINES(L) L(where_composites)
 LINES_OVER(composites, LINES);

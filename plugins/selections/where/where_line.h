@@ -42,14 +42,15 @@
   }
 
 /* Defines the algorithm NAME with arguments `struct NAME_args` and scopes NAME_scopes. `children`: WHERE_NO_CHILDREN;
- * WHERE_LINKS(NAME), with NAME_links; or WHERE_DECAYS(NAME), with NAME_functions, NAME_links and NAME_decays. The body
- * follows as for LINE and returns WHERE_EVALUATE. */
+ * WHERE_LINKS(NAME), with NAME_links; or WHERE_DECAYS(NAME), with NAME_functions, NAME_links and NAME_decays.
+ * is_valid(a, event, i) returns 1 if the candidate may be evaluated; WHERE_ALL_ARE_VALID: all may. */
 #define WHERE_NO_CHILDREN NULL, 0, NULL, 0, NULL, 0
 #define WHERE_LINKS(name) NULL, 0, name##_links, SL_COUNT_(name##_links), NULL, 0
 #define WHERE_DECAYS(name)                                                                             \
   name##_functions, SL_COUNT_(name##_functions), name##_links, SL_COUNT_(name##_links), name##_decays, \
       SL_COUNT_(name##_decays)
-#define WHERE_LINE(name, doc, over, children)                                                                 \
+#define WHERE_ALL_ARE_VALID(a, event, i) 1u
+#define WHERE_LINE(name, doc, over, children, is_valid)                                                       \
   static const struct where_language name##_language = {name##_scopes, SL_COUNT_(name##_scopes), children};   \
   static int name##_check_(const struct sl_services *s, const void *args) {                                   \
     return where_check(s, "where+%u: %s", ((const struct name##_args *)args)->where, args, &name##_language); \
@@ -58,46 +59,55 @@
     struct name##_args *a = (struct name##_args *)args;                                                       \
     return where_prepare(s, "program", a->where, &name##_language, &a->size);                                 \
   }                                                                                                           \
-  LINE_BY(name, doc, over, WHERE_JUDGE_, name##_check_, name##_compile_)
+  WHERE_SIFT_(name, is_valid)                                                                                 \
+  LINE_BY(name, doc, over, WHERE_JUDGE_, name##_check_, name##_compile_) { return WHERE_ACCEPTS_(is_valid); } \
+  SL_STATIC_ASSERT(1, "")
 #ifdef SL_TARGET_CPU
 #define WHERE_JUDGE_ LINE_JUDGE_CANDIDATES_
-#define WHERE_EVALUATE                                                        \
-  (explanation ? where_explain(a->program, a->size, a, event, i, explanation) \
-               : where_evaluate(a->program, a->size, a, event, i))
+#define WHERE_SIFT_(name, is_valid)
+#define WHERE_ACCEPTS_(is_valid)                                                        \
+  !is_valid(a, event, i) ? 0                                                            \
+  : explanation          ? where_explain(a->program, a->size, a, event, i, explanation) \
+                         : where_evaluate(a->program, a->size, a, event, i)
 #else
-#define WHERE_EVALUATE where_rest(a->program, a->size, a, event, i)
 /* As LINE_JUDGE_CANDIDATES_, for interpreters on a GPU: leading comparisons first sift the candidates of the block, and
  * the machine then runs on what is left. Otherwise a warp would wait for few of its candidates. */
+#define WHERE_SIFT_(name, is_valid)                                                                            \
+  static SL_DEVICE SL_UNUSED uint32_t name##_sifts_(const struct name##_args *a, uint32_t event, uint32_t i) { \
+    (void)event;                                                                                               \
+    return is_valid(a, event, i) && where_sift(a->program, a->size, a, i);                                     \
+  }
+#define WHERE_ACCEPTS_(is_valid) where_rest(a->program, a->size, a, event, i)
 enum { WHERE_SIFTED_MAX = 1024 };
 struct where_sifted {
   uint32_t count, candidates[WHERE_SIFTED_MAX];
 };
-#define WHERE_JUDGE_(function, type, accepts_)                                                                \
-  static SL_DEVICE void function(const type *a, uint32_t first, uint32_t count, uint32_t most) {              \
-    __shared__ struct where_sifted left;                                                                      \
-    LINE_BEGIN_(a, first, count, most);                                                                       \
-    for (uint32_t begin = 0; begin < all; begin += WHERE_SIFTED_MAX) {                                        \
-      const uint32_t part = line_group(all - begin, WHERE_SIFTED_MAX);                                        \
-      if (threadIdx.x == 0) left.count = 0;                                                                   \
-      __syncthreads();                                                                                        \
-      SL_FOR_BLOCK (i, part) {                                                                                \
-        const struct line_candidate c = line_candidate_of(&own, most, begin + i);                             \
-        if (i >= part) continue;                                                                              \
-        a->decisions.accepted[c.item] = 0;                                                                    \
-        if (c.is_evaluated && where_sift(a->program, a->size, a, c.item))                                     \
-          left.candidates[atomicAdd(&left.count, 1)] = begin + i;                                             \
-      }                                                                                                       \
-      __syncthreads();                                                                                        \
-      const uint32_t rest = left.count;                                                                       \
-      SL_FOR_BLOCK (i, rest) {                                                                                \
-        const struct line_candidate c = line_candidate_of(&own, most, i < rest ? left.candidates[i] : begin); \
-        if (i >= rest || !accepts_(a, c.event, c.item, NULL)) continue;                                       \
-        a->decisions.accepted[c.item] = 1;                                                                    \
-        found |= 1u << c.lane;                                                                                \
-      }                                                                                                       \
-      __syncthreads();                                                                                        \
-    }                                                                                                         \
-    LINE_END_(a, count);                                                                                      \
+#define WHERE_JUDGE_(name)                                                                                          \
+  static SL_DEVICE void name##_judge_(const struct name##_args *a, uint32_t first, uint32_t count, uint32_t most) { \
+    __shared__ struct where_sifted left;                                                                            \
+    LINE_BEGIN_(a, first, count, most);                                                                             \
+    for (uint32_t begin = 0; begin < all; begin += WHERE_SIFTED_MAX) {                                              \
+      const uint32_t part = line_group(all - begin, WHERE_SIFTED_MAX);                                              \
+      if (threadIdx.x == 0) left.count = 0;                                                                         \
+      __syncthreads();                                                                                              \
+      SL_FOR_BLOCK (i, part) {                                                                                      \
+        const struct line_candidate c = line_candidate_of(&own, most, begin + i);                                   \
+        if (i >= part) continue;                                                                                    \
+        a->decisions.accepted[c.item] = 0;                                                                          \
+        if (c.is_evaluated && name##_sifts_(a, c.event, c.item))                                                    \
+          left.candidates[atomicAdd(&left.count, 1)] = begin + i;                                                   \
+      }                                                                                                             \
+      __syncthreads();                                                                                              \
+      const uint32_t rest = left.count;                                                                             \
+      SL_FOR_BLOCK (i, rest) {                                                                                      \
+        const struct line_candidate c = line_candidate_of(&own, most, i < rest ? left.candidates[i] : begin);       \
+        if (i >= rest || !name##_accepts_(a, c.event, c.item, NULL)) continue;                                      \
+        a->decisions.accepted[c.item] = 1;                                                                          \
+        found |= 1u << c.lane;                                                                                      \
+      }                                                                                                             \
+      __syncthreads();                                                                                              \
+    }                                                                                                               \
+    LINE_END_(a, count);                                                                                            \
   }
 #endif
 

@@ -63,14 +63,16 @@ static SL_DEVICE uint32_t where_vertex_pairs_are_together(const struct where_ver
   return a->candidates.first[i] < firsts && a->candidates.second[i] < seconds;
 }
 
-WHERE_LINE(where_vertex_pairs, "pairs of secondary vertices that satisfy an expression in the graph", vertex_pairs,
-           WHERE_DECAYS(where_vertex_pairs)) {
-  if (!where_vertex_pairs_are_together(a, event, i)) {
-    sl_event_fail(&a->events, event, LINE_OTHER_ITEMS, 0);
-    return 0;
-  }
-  return WHERE_EVALUATE;
+/* Refuses the event if they are not. */
+static SL_DEVICE uint32_t where_vertex_pairs_is_valid(const struct where_vertex_pairs_args *a, uint32_t event,
+                                                      uint32_t i) {
+  if (where_vertex_pairs_are_together(a, event, i)) return 1;
+  sl_event_fail(&a->events, event, LINE_OTHER_ITEMS, 0);
+  return 0;
 }
+
+WHERE_LINE(where_vertex_pairs, "pairs of secondary vertices that satisfy an expression in the graph", vertex_pairs,
+           WHERE_DECAYS(where_vertex_pairs), where_vertex_pairs_is_valid);
 
 #define LINES(L) L(where_vertex_pairs)
 LINES_OVER(vertex_pairs, LINES);

@@ -21,9 +21,7 @@ static const struct where_decay where_vertices_decays[] = {
 #define where_vertices_functions where_pair_functions
 
 WHERE_LINE(where_vertices, "pairs of long tracks that satisfy an expression in the graph", secondary_vertices,
-           WHERE_DECAYS(where_vertices)) {
-  return WHERE_EVALUATE;
-}
+           WHERE_DECAYS(where_vertices), WHERE_ALL_ARE_VALID);
 
 #define LINES(L) L(where_vertices)
 LINES_OVER(secondary_vertices, LINES);

@@ -175,31 +175,31 @@ static SL_DEVICE SL_UNUSED uint32_t line_block_bits(uint32_t bits) {
   if (sl_warp_index() == 0 && sl_warp_lane() < (count)) \
   (a)->decisions.passed[own.event] = line_verdict(found >> sl_warp_lane() & 1u, &(a)->scale, &(a)->odin, own.event)
 /* One candidate per thread. */
-#define LINE_JUDGE_CANDIDATES_(function, type, accepts_)                                         \
-  static SL_DEVICE void function(const type *a, uint32_t first, uint32_t count, uint32_t most) { \
-    LINE_BEGIN_(a, first, count, most);                                                          \
-    SL_FOR_BLOCK (i, all) {                                                                      \
-      const struct line_candidate c = line_candidate_of(&own, most, i);                          \
-      if (i < all) {                                                                             \
-        const uint32_t is_one = c.is_evaluated && accepts_(a, c.event, c.item, NULL) ? 1u : 0u;  \
-        a->decisions.accepted[c.item] = (uint8_t)is_one;                                         \
-        found |= is_one << c.lane;                                                               \
-      }                                                                                          \
-    }                                                                                            \
-    LINE_END_(a, count);                                                                         \
+#define LINE_JUDGE_CANDIDATES_(name)                                                                                \
+  static SL_DEVICE void name##_judge_(const struct name##_args *a, uint32_t first, uint32_t count, uint32_t most) { \
+    LINE_BEGIN_(a, first, count, most);                                                                             \
+    SL_FOR_BLOCK (i, all) {                                                                                         \
+      const struct line_candidate c = line_candidate_of(&own, most, i);                                             \
+      if (i < all) {                                                                                                \
+        const uint32_t is_one = c.is_evaluated && name##_accepts_(a, c.event, c.item, NULL) ? 1u : 0u;              \
+        a->decisions.accepted[c.item] = (uint8_t)is_one;                                                            \
+        found |= is_one << c.lane;                                                                                  \
+      }                                                                                                             \
+    }                                                                                                               \
+    LINE_END_(a, count);                                                                                            \
   }
 /* Called by a warp: all lanes evaluate the event together. */
-#define LINE_JUDGE_EVENT_(function, type, accepts_)                                              \
-  static SL_DEVICE void function(const type *a, uint32_t first, uint32_t count, uint32_t most) { \
-    const uint32_t event = sl_event_at(&a->events, first);                                       \
-    (void)most;                                                                                  \
-    uint32_t found = line_lets_through(&a->scale.before, &a->odin, event);                       \
-    (void)count;                                                                                 \
-    if (found) found = accepts_(a, event, 0, NULL) ? 1u : 0u;                                    \
-    if (sl_warp_lane() == 0) {                                                                   \
-      a->decisions.passed[event] = line_verdict(found, &a->scale, &a->odin, event);              \
-      a->decisions.offsets[event + 1] = 0;                                                       \
-    }                                                                                            \
+#define LINE_JUDGE_EVENT_(name)                                                                                     \
+  static SL_DEVICE void name##_judge_(const struct name##_args *a, uint32_t first, uint32_t count, uint32_t most) { \
+    const uint32_t event = sl_event_at(&a->events, first);                                                          \
+    (void)most;                                                                                                     \
+    uint32_t found = line_lets_through(&a->scale.before, &a->odin, event);                                          \
+    (void)count;                                                                                                    \
+    if (found) found = name##_accepts_(a, event, 0, NULL) ? 1u : 0u;                                                \
+    if (sl_warp_lane() == 0) {                                                                                      \
+      a->decisions.passed[event] = line_verdict(found, &a->scale, &a->odin, event);                                 \
+      a->decisions.offsets[event + 1] = 0;                                                                          \
+    }                                                                                                               \
   }
 
 /* Requirements of lines over events, where each lane of a warp has a part. LINE_REQUIRE_COUNT: the sum of `count` over
@@ -320,14 +320,13 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
 #define LINE(name, doc, over) LINE_WITH(name, doc, over, NULL, NULL)
 /* As LINE, with the line's SL_CHECK and SL_PREPARE; NULL: none. */
 #define LINE_WITH(name, doc, over, check, prepare) LINE_BY(name, doc, over, LINE_JUDGE_CANDIDATES_, check, prepare)
-/* `judge_`: LINE_JUDGE_CANDIDATES_, or what defines this function instead of it. */
+/* `judge_(name)` defines NAME_judge_, as LINE_JUDGE_CANDIDATES_ does. */
 #define LINE_BY(name, doc_, over, judge_, check_, prepare_)                                                            \
   LINE_PREDICATE_(name);                                                                                               \
   LINE_PICK_(LINE_IS_EVENTS_##over(LINE_JUDGE_EVENT_), judge_, ~)                                                      \
-  (name##_judge_, struct name##_args, name##_accepts_)                                                                 \
-      LINE_PICK_(LINE_IS_EVENTS_##over(LINE_EXPLAIN_EVENT_), LINE_EXPLAIN_CANDIDATES_, ~)(                             \
-          name##_explain_, struct name##_args, name##_accepts_, LINE_PICK_(LINE_CANDIDATE_##over, (void)0, ~))         \
-          LINE_KERNEL(name##_one_, struct name##_args) {                                                               \
+  (name) LINE_PICK_(LINE_IS_EVENTS_##over(LINE_EXPLAIN_EVENT_), LINE_EXPLAIN_CANDIDATES_, ~)(                          \
+      name##_explain_, struct name##_args, name##_accepts_, LINE_PICK_(LINE_CANDIDATE_##over, (void)0, ~))             \
+      LINE_KERNEL(name##_one_, struct name##_args) {                                                                   \
     if (sl_grid_thread() == 0) LINE_DESCRIBE_(&a, over);                                                               \
     const uint32_t events = *a.events.count, most = LINE_TASK_EVENTS_(over);                                           \
     for (uint32_t i = LINE_WORKER_(over) * most; i < events; i += LINE_WORKERS_(over) * most)                          \
