@@ -66,7 +66,7 @@ def decisions(name, table, lines, *arguments):
 def lines_as_recorded():
     """Decisions equal the recorded ones for the default sequence, and for all sequences with LHCb's settings; otherwise a line
     passes an event only if the recorded line does."""
-    lines = re.findall(r"^  (Hlt1\w+):", (ROOT / "graphs/common/lines_default.yaml").read_text(), re.M)
+    lines = re.findall(r"^  (Hlt1\w+):", (ROOT / "graphs/menus/2023.yaml").read_text(), re.M)
     sequences = json.load(lzma.open(DATA / "lhcb/reference.json.xz"))["sequences"]
     table = folder / "decisions.yaml"
     table.write_text("sluice: 1\nnodes:\n  write: { use: output.csv_sink, set: { output: decide.decisions } }\n")

@@ -1,4 +1,4 @@
-/* default_lines.h: creates tests of single lines of graphs/common/lines_default.yaml, with their settings. */
+/* default_lines.h: creates tests of single lines of graphs/menus/2023.yaml, with their settings. */
 #ifndef TEST_SELECTIONS_DEFAULT_LINES_H
 #define TEST_SELECTIONS_DEFAULT_LINES_H
 

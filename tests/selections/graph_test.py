@@ -18,7 +18,7 @@ for needed in (path, GEOMETRY, SIX):
         sys.exit(77)
 
 checks = Checks()
-LINES = re.findall(r"^  (Hlt1\w+):", (ROOT / "graphs/common/lines_default.yaml").read_text(), re.M)
+LINES = re.findall(r"^  (Hlt1\w+):", (ROOT / "graphs/menus/2023.yaml").read_text(), re.M)
 
 
 def decisions(changes="", names=LINES):

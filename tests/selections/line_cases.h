@@ -24,7 +24,7 @@ struct line_case {
 
 enum { LINE_CASES_MAX = 16 };
 struct line_table {
-  const char *name; /* name of the line in graphs/common/lines_default.yaml */
+  const char *name; /* name of the line in graphs/menus/2023.yaml */
   const char *passes;
   const struct line_port *ports;
   struct line_case cases[LINE_CASES_MAX];

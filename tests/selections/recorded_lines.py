@@ -1,4 +1,4 @@
-"""Runs lines of graphs/common/lines_default.yaml, each alone with its settings in the graph, on recorded candidates."""
+"""Runs lines of graphs/menus/2023.yaml, each alone with its settings in the graph, on recorded candidates."""
 import ctypes
 import re
 
@@ -30,7 +30,7 @@ def settings_of(text):
 
 def default_lines():
     """{line: (algorithm, node of its candidates or None, settings)}, in the order of the graph."""
-    rows = [ROW.match(row) for row in (ROOT / "graphs/common/lines_default.yaml").read_text().splitlines()]
+    rows = [ROW.match(row) for row in (ROOT / "graphs/menus/2023.yaml").read_text().splitlines()]
     return {row[1]: (row[2], row[3], dict(settings_of(row[4]))) for row in rows if row}
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The lines of graphs/common/lines_default.yaml over pairs of particles, each alone, on the pairs that LHCb's first-level
+"""The lines of graphs/menus/2023.yaml over pairs of particles, each alone, on the pairs that LHCb's first-level
 trigger recorded for six events in four sequences: decisions are compared with the recorded decisions."""
 import ctypes
 import json

@@ -1,4 +1,4 @@
-/* vertex_lines_test.c: the lines of graphs/common/lines_default.yaml over pairs of particles and over pairs of Ks. Each
+/* vertex_lines_test.c: the lines of graphs/menus/2023.yaml over pairs of particles and over pairs of Ks. Each
  * requirement is tested on both sides of its limit, and does not decide if it is loosened. */
 #include "default_lines.h"
 #include "selections_support.h"
