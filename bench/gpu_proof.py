@@ -32,7 +32,7 @@ COMBINED_NODES = (*UT_NODES, *FORWARD_NODES, *MATCHING_NODES, "ut_matches", "hit
 PARTICLE_NODES = (*UT_NODES, *FORWARD_NODES, "muon_tiles", "muon_hits", "muons", "calo_cells", "electrons", "bremsstrahlung", "pv", "long_states", "particles")
 LINE_NODES = ("muon_stubs", "calo_clusters", "dihadron", "dilepton", "v0", "v0_pairs", "scores", "Hlt1TrackMVA", "Hlt1TwoTrackMVA", "Hlt1TwoKs",
               "Hlt1Bs2GammaGamma", "Hlt1BeamGas", "Hlt1OneMuonTrackLine", "decide", "dec_reports", "routing_bits", "sel_reports")
-SELECTION_NODES = (*PARTICLE_NODES, "hit_counts", "gec", *LINE_NODES)
+SELECTION_NODES = (*PARTICLE_NODES, "gec", *LINE_NODES)
 FINDERS = ("pv.beamline", "pv.annealing")
 
 

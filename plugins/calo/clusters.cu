@@ -1,7 +1,8 @@
 /* calo.clusters: clusters around cells that read more than all their neighbours (README.md, "Clusters").
  *   1. Count: find the highest cells, several cells per thread at a time, and mark them in a bit map.
  *   2. List the marked cells by cell number; scan the counts.
- *   3. Write: one thread per cluster sums its cells in the order of the table of neighbours.
+ *   3. Write: one thread per cluster sums its cells in the order of the table of neighbours. With correct_overlap, the
+ *      cells that several highest cells touch are marked first, and the share of other clusters in them is subtracted.
  * Determinism: clusters and sums have a fixed order, independent of threads.
  * Cost: reads 12 kB per event and 200 bytes of the geometry for each of some 100 clusters; writes 24 bytes per cluster.
  */
@@ -18,6 +19,7 @@
   M(BUDGET, clusters_per_event, 160, 1, CALO_CLUSTERS_MAX, "room for clusters, per event on average over a slice") \
   M(I32, highest_min, 50, 1, 4095, "ADC", "least value of the highest cell")                                       \
   M(I32, others_min, 10, -256, 4095, "ADC", "lower limit of the value of the other cells of a cluster")            \
+  M(BOOL, correct_overlap, 0, "divide the energy of a cell that several highest cells touch among their clusters") \
   M(F32, z, 12650, 1000, 100000, "mm", "z of a cluster, for its transverse energy as seen from the origin")        \
   M(SCRATCH, highest, u16, "highest cells of an event", SL_ONE(SL_EVENTS_TERM(CALO_CLUSTERS_MAX, 0)))
 SL_ARGUMENTS(clusters, CLUSTERS);
@@ -101,7 +103,46 @@ SL_KERNEL(clusters_count, struct clusters_args) {
 
 /* ---------------------------------------------------------------------------------------------------- clusters */
 
-static SL_DEVICE void write_cluster(const struct clusters_args *a, const int16_t *adc, uint32_t cell, uint32_t to) {
+/* Bit maps of the cells of an event, for correct_overlap: highest cells; cells that touch one, or several of them. */
+struct overlap {
+  uint32_t highest[MAP_WORDS], touched[MAP_WORDS], shared[MAP_WORDS];
+};
+
+static SL_DEVICE uint32_t is_marked(const uint32_t *map, uint32_t cell) { return map[cell / 32] >> cell % 32 & 1u; }
+
+/* Marks the listed highest cells and the cells that touch them. Called by all threads of the block. */
+static SL_DEVICE void mark_overlap(const struct clusters_args *a, const uint16_t *list, uint32_t count,
+                                   struct overlap *o) {
+  for (uint32_t i = threadIdx.x; i < MAP_WORDS; i += blockDim.x) o->highest[i] = o->touched[i] = o->shared[i] = 0;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const uint16_t *others = a->geometry.neighbours + CALO_NEIGHBOURS * list[i];
+    atomicOr(&o->highest[list[i] / 32], 1u << list[i] % 32);
+    for (uint32_t k = 0; k < CALO_NEIGHBOURS && others[k] != CALO_NO_NEIGHBOUR; k++) {
+      const uint32_t bit = 1u << others[k] % 32;
+      if (atomicOr(&o->touched[others[k] / 32], bit) & bit) atomicOr(&o->shared[others[k] / 32], bit);
+    }
+  }
+  __syncthreads();
+}
+
+/* Energy of the highest cells that touch `shared`, other than `cell`. */
+static SL_DEVICE float energy_of_others(const struct clusters_args *a, const int16_t *adc, const struct overlap *o,
+                                        uint32_t shared, uint32_t cell) {
+  const uint16_t *others = a->geometry.neighbours + CALO_NEIGHBOURS * shared;
+  float sum = 0.0f;
+  SL_UNROLL
+  for (uint32_t k = 0; k < CALO_NEIGHBOURS; k++) {
+    const uint32_t other = others[k] == CALO_NO_NEIGHBOUR ? cell : others[k];
+    const uint32_t counts = other != cell && is_marked(o->highest, other);
+    sum += counts ? calo_energy(a->geometry.gain[other], a->geometry.pedestal[0], adc[other]) : 0.0f;
+  }
+  return sum;
+}
+
+/* `o`: of the event, with correct_overlap. */
+static SL_DEVICE void write_cluster(const struct clusters_args *a, const int16_t *adc, const struct overlap *o,
+                                    uint32_t cell, uint32_t to) {
   const uint16_t *others = a->geometry.neighbours + CALO_NEIGHBOURS * cell;
   const float pedestal = a->geometry.pedestal[0], x = a->geometry.xy[2 * cell], y = a->geometry.xy[2 * cell + 1];
   const float highest = calo_energy(a->geometry.gain[cell], pedestal, adc[cell]);
@@ -116,6 +157,10 @@ static SL_DEVICE void write_cluster(const struct clusters_args *a, const int16_t
     energy += added;
     energy_x += added * (a->geometry.xy[2 * other] - x);
     energy_y += added * (a->geometry.xy[2 * other + 1] - y);
+    if (a->correct_overlap && added > 0.0f && is_marked(o->shared, other)) {
+      const float of_others = energy_of_others(a, adc, o, other, cell);
+      energy -= of_others / (highest + of_others) * added;
+    }
   }
   const float mean_x = x + energy_x / energy, mean_y = y + energy_y / energy;
   const float r2 = mean_x * mean_x + mean_y * mean_y;
@@ -128,10 +173,14 @@ static SL_DEVICE void write_cluster(const struct clusters_args *a, const int16_t
 }
 
 SL_KERNEL(clusters_write, struct clusters_args) {
+  __shared__ struct overlap overlap;
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.clusters.offsets[event], count = a.clusters.offsets[event + 1] - first;
     const uint16_t *list = a.highest + (size_t)event * CALO_CLUSTERS_MAX;
-    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) write_cluster(&a, adc_of(&a, event), list[i], first + i);
+    if (a.correct_overlap) mark_overlap(&a, list, count, &overlap);
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
+      write_cluster(&a, adc_of(&a, event), &overlap, list[i], first + i);
+    if (a.correct_overlap) __syncthreads(); /* the maps are free */
   }
 }
 

@@ -50,14 +50,8 @@ static SL_DEVICE float value_of(const struct sl_program *program, const struct s
 }
 
 SL_KERNEL(derive_items, struct derive_args) {
-  struct sl_expression_link links[SL_PROGRAM_LINKS];
-  for (uint32_t k = 0; k < SL_PROGRAM_LINKS; k++) {
-    const uint32_t is_used = k < a.program.link_count;
-    links[k].offsets = is_used ? (const uint32_t *)sl_expression_pointer(&a, a.program.links[k].offsets) : NULL;
-    links[k].indices = is_used ? (const uint32_t *)sl_expression_pointer(&a, a.program.links[k].indices) : NULL;
-  }
   SL_FOR_EVENTS (event, a.events) {
-    struct sl_expression_subject subject = {&a, links, event, 0};
+    struct sl_expression_subject subject = {&a, a.program.links, event, 0};
     for (uint32_t i = a.items.offsets[event] + threadIdx.x; i < a.items.offsets[event + 1]; i += blockDim.x) {
       subject.item = i;
       a.derived.value[i] = value_of(&a.program, &subject);

@@ -9,8 +9,7 @@
  * either order. Only differences of slopes and positions are used, which avoids cancellation. All values are finite.
  * Cost: reads 17 bytes per particle, 48 more per selected particle, 82 per tested pair; writes 102 bytes per pair.
  */
-#include "pv/event_model.h"
-#include "selections/event_model.h"
+#include "kinematics.h"
 #include "selections/masses.h"
 #include "walk.h"
 
@@ -46,81 +45,15 @@ SL_ARGUMENTS(pairs, PAIRS);
 
 enum { LEPTONS_ANY, LEPTONS_BOTH };
 
-/* Within these limits no value of a pair overflows in single precision. */
-static const float max_momentum = 1e12f; /* MeV */
-static const float max_distance = 1e6f; /* mm, of a state from the origin and of the closest approach from the states */
-static const float max_slope = 10.0f;   /* |t_x| + |t_y| */
-static const float max_covariance = 100.0f;
-static const float max_ip = 1e30f;
 static const float min_variance = 1e-8f; /* mm2, of a position */
-static const float min_sine2 = 1e-18f;   /* with less, the tracks are parallel */
-static const float min_slope = 1e-6f;    /* limits the pseudorapidity */
-
-/* ---------------------------------------------------------------------------------------------- two particles */
-
-/* Straight line of a particle. */
-struct pair_line {
-  float x, y, z, tx, ty;
-};
-
-/* Differences of position and slope of two lines at `z`, and their closest approach. */
-struct pair_crossing {
-  float z, x, y, tx, ty, cross; /* cross: t_x1 t_y2 - t_y1 t_x2 */
-  float sine2;                  /* squared sine of the angle, times (1 + t^2) of both lines */
-  float nearest_z, doca;        /* z and distance of the closest approach */
-};
-
-static SL_DEVICE struct pair_line line_of(const struct pairs_args *a, uint32_t i) {
-  struct pair_line line;
-  line.x = a->states.x[i];
-  line.y = a->states.y[i];
-  line.z = a->states.z[i];
-  line.tx = a->states.tx[i];
-  line.ty = a->states.ty[i];
-  return line;
-}
-
-/* Computes the closest approach of two lines. Returns 0 if the lines are parallel or the point is too far away. */
-static SL_DEVICE uint32_t approach(const struct pair_line *one, const struct pair_line *other,
-                                   struct pair_crossing *c) {
-  const float z = 0.5f * (one->z + other->z), to_one = z - one->z, to_other = z - other->z;
-  const float x = (one->x + one->tx * to_one) - (other->x + other->tx * to_other);
-  const float y = (one->y + one->ty * to_one) - (other->y + other->ty * to_other);
-  const float tx = one->tx - other->tx, ty = one->ty - other->ty;
-  const float cross = one->tx * other->ty - one->ty * other->tx;
-  const float sine2 = tx * tx + ty * ty + cross * cross, along = x * tx + y * ty;
-  const float on_one = -(along + cross * (x * other->ty - y * other->tx)) / sine2;
-  const float on_other = -(along + cross * (x * one->ty - y * one->tx)) / sine2;
-  c->z = z;
-  c->x = x;
-  c->y = y;
-  c->tx = tx;
-  c->ty = ty;
-  c->cross = cross;
-  c->sine2 = sine2;
-  c->nearest_z = z + 0.5f * (on_one + on_other);
-  c->doca = sl_abs_f32(x * ty - y * tx) / sqrtf(sine2);
-  return sine2 > min_sine2 && sl_abs_f32(on_one) < max_distance && sl_abs_f32(on_other) < max_distance;
-}
 
 /* -------------------------------------------------------------------------------------------- selection of pairs */
-
-/* Whether the numbers of a particle are within the limits above. */
-static SL_DEVICE uint32_t is_sound(const struct pairs_args *a, uint32_t i) {
-  const float position = sl_abs_f32(a->states.x[i]) + sl_abs_f32(a->states.y[i]) + sl_abs_f32(a->states.z[i]);
-  const float slope = sl_abs_f32(a->states.tx[i]) + sl_abs_f32(a->states.ty[i]);
-  const float in_x = a->states.c00[i] + sl_abs_f32(a->states.c20[i]) + a->states.c22[i];
-  const float in_y = a->states.c11[i] + sl_abs_f32(a->states.c31[i]) + a->states.c33[i];
-  return position < max_distance && slope < max_slope &&
-         sl_abs_f32(a->particles.p[i]) + a->particles.pt[i] < max_momentum && in_x + in_y < max_covariance &&
-         a->particles.ip[i] < max_ip && a->particles.ip_chi2[i] < max_ip;
-}
 
 /* Requirements for a single particle. */
 static SL_DEVICE uint32_t is_selected(const struct pairs_args *a, uint32_t i) {
   return a->particles.pt[i] > a->min_pt && a->particles.ip_chi2[i] > a->min_ip_chi2 &&
          a->particles.chi2_ndof[i] < a->max_chi2_ndof && a->particles.ip[i] > a->min_ip &&
-         (a->leptons == LEPTONS_ANY || a->particles.leptons[i] != 0) && is_sound(a, i);
+         (a->leptons == LEPTONS_ANY || a->particles.leptons[i] != 0) && is_sound(&a->particles, &a->states, i);
 }
 
 static SL_DEVICE uint32_t are_of_one_vertex(const struct pairs_args *a, uint32_t i, uint32_t j) {
@@ -136,8 +69,8 @@ static SL_DEVICE uint32_t is_pair(const struct pairs_args *a, uint32_t i, uint32
   if (sl_max_f32(a->particles.ip[i], a->particles.ip[j]) < a->min_ip_either) return 0;
   if (sl_max_f32(a->particles.ip_chi2[i], a->particles.ip_chi2[j]) < a->min_ip_chi2_either) return 0;
   if (a->particles.pt[i] + a->particles.pt[j] < a->min_sum_pt) return 0;
-  const struct pair_line one = line_of(a, i), other = line_of(a, j);
-  struct pair_crossing c;
+  const struct line one = line_of(&a->states, i), other = line_of(&a->states, j);
+  struct crossing c;
   return approach(&one, &other, &c) && !(c.doca > a->max_doca);
 }
 
@@ -198,9 +131,6 @@ struct pair_vertex {
   float x, y, z, chi2;
   float xx, yy, zz, along_x, along_y;
 };
-struct pair_momentum {
-  float x, y, z, p;
-};
 
 /* Variance of a position, extrapolated by `distance`. */
 static SL_DEVICE float variance_at(float position, float covariance, float slope, float distance) {
@@ -211,13 +141,13 @@ static SL_DEVICE float variance_at(float position, float covariance, float slope
 struct pair_side {
   float u, t, variance;
 };
-static SL_DEVICE struct pair_side side_x(const struct pairs_args *a, uint32_t i, const struct pair_line *line,
+static SL_DEVICE struct pair_side side_x(const struct pairs_args *a, uint32_t i, const struct line *line,
                                          float nearest_z) {
   const struct pair_side side = {
       line->x, line->tx, variance_at(a->states.c00[i], a->states.c20[i], a->states.c22[i], nearest_z - line->z)};
   return side;
 }
-static SL_DEVICE struct pair_side side_y(const struct pairs_args *a, uint32_t i, const struct pair_line *line,
+static SL_DEVICE struct pair_side side_y(const struct pairs_args *a, uint32_t i, const struct line *line,
                                          float nearest_z) {
   const struct pair_side side = {
       line->y, line->ty, variance_at(a->states.c11[i], a->states.c31[i], a->states.c33[i], nearest_z - line->z)};
@@ -226,8 +156,8 @@ static SL_DEVICE struct pair_side side_y(const struct pairs_args *a, uint32_t i,
 
 /* Vertex fit: minimizes the sum of squared distances from both lines in x and y, over their variances at the closest
  * approach. z depends only on the differences of the two lines. */
-static SL_DEVICE struct pair_vertex fit(const struct pairs_args *a, uint32_t i, uint32_t j, const struct pair_line *one,
-                                        const struct pair_line *other, const struct pair_crossing *c) {
+static SL_DEVICE struct pair_vertex fit(const struct pairs_args *a, uint32_t i, uint32_t j, const struct line *one,
+                                        const struct line *other, const struct crossing *c) {
   const struct pair_side x1 = side_x(a, i, one, c->nearest_z), x2 = side_x(a, j, other, c->nearest_z);
   const struct pair_side y1 = side_y(a, i, one, c->nearest_z), y2 = side_y(a, j, other, c->nearest_z);
   const float sum_x = x1.variance + x2.variance, sum_y = y1.variance + y2.variance;
@@ -247,42 +177,10 @@ static SL_DEVICE struct pair_vertex fit(const struct pairs_args *a, uint32_t i, 
   return v;
 }
 
-static SL_DEVICE struct pair_momentum momentum_of(const struct pair_line *one, float p1, const struct pair_line *other,
-                                                  float p2) {
-  const float z1 = p1 / sqrtf(1.0f + one->tx * one->tx + one->ty * one->ty);
-  const float z2 = p2 / sqrtf(1.0f + other->tx * other->tx + other->ty * other->ty);
-  struct pair_momentum m;
-  m.x = one->tx * z1 + other->tx * z2;
-  m.y = one->ty * z1 + other->ty * z2;
-  m.z = z1 + z2;
-  m.p = sqrtf(m.x * m.x + m.y * m.y + m.z * m.z);
-  return m;
-}
-
-/* 1 - cos of the angle between the lines: sin^2 / (1 + cos). */
-static SL_DEVICE float opening_of(const struct pair_line *one, const struct pair_line *other, float sine2) {
-  const float n1 = 1.0f + one->tx * one->tx + one->ty * one->ty;
-  const float n2 = 1.0f + other->tx * other->tx + other->ty * other->ty, lengths = sqrtf(n1 * n2);
-  const float product = 1.0f + one->tx * other->tx + one->ty * other->ty;
-  return sine2 / (lengths * (lengths + product));
-}
-
-/* ------------------------------------------------------------------------------------------ the primary vertex */
-
-/* Quantities of a pair with respect to a primary vertex. */
-struct pair_flight {
-  uint32_t vertex;
-  float vertex_z, ip, dz, rho, fd_chi2, dira, eta, m_corrected;
-};
-/* Flight vector, from the primary vertex to the pair. */
-struct pair_distance {
-  float x, y, z;
-};
-
 /* d^T S^-1 d with S = L diag L^T + P, P the covariance of the primary vertex. Eliminates z, then x, from L^-1 d and
  * diag + L^-1 P L^-T. The remaining variances are not less than those of the pair, because P is positive. */
 static SL_DEVICE float flight_chi2(const struct pairs_args *a, uint32_t p, const struct pair_vertex *v,
-                                   const struct pair_distance *d) {
+                                   const struct point *d) {
   const float along_x = v->along_x, along_y = v->along_y, p_zz = a->vertices.c_zz[p];
   const float xz = a->vertices.c_xz[p] - along_x * p_zz, yz = a->vertices.c_yz[p] - along_y * p_zz;
   const float xx = a->vertices.c_xx[p] - along_x * (a->vertices.c_xz[p] + xz);
@@ -296,68 +194,21 @@ static SL_DEVICE float flight_chi2(const struct pairs_args *a, uint32_t p, const
   return d->z * d->z / zz + x * x / rest_xx + y * y / rest_yy;
 }
 
-/* The primary vertex with the least impact parameter of the pair; ties: the lowest index. */
-static SL_DEVICE uint32_t nearest_vertex(const struct pairs_args *a, uint32_t event, const struct pair_vertex *v,
-                                         const struct pair_momentum *m, float *ip) {
-  const float tx = m->x / m->z, ty = m->y / m->z;
-  uint32_t best = PARTICLE_NO_VERTEX;
-  float least = max_ip;
-  for (uint32_t p = a->vertices.offsets[event]; p < a->vertices.offsets[event + 1]; p++) {
-    const float dz = a->vertices.z[p] - v->z, x = v->x + tx * dz - a->vertices.x[p],
-                y = v->y + ty * dz - a->vertices.y[p];
-    const float distance2 = x * x + y * y;
-    if (!(distance2 < least)) continue;
-    least = distance2;
-    best = p;
+static SL_DEVICE struct flight flight_of(const struct pairs_args *a, uint32_t event, const struct pair_vertex *v,
+                                         const struct momentum *m, float m_pions) {
+  const struct point at = {v->x, v->y, v->z};
+  float ip, fd_chi2 = -1.0f;
+  const uint32_t p = nearest_vertex(&a->vertices, event, &at, m, &ip);
+  if (p != PARTICLE_NO_VERTEX) {
+    const struct point d = flight_vector(&a->vertices, p, &at);
+    fd_chi2 = flight_chi2(a, p, v, &d);
   }
-  *ip = sqrtf(least / (1.0f + tx * tx + ty * ty));
-  return best;
-}
-
-/* Corrected mass sqrt(m^2 + q^2) + q, with m the two-pion mass and q the momentum transverse to the flight vector. */
-static SL_DEVICE float corrected_mass(float m_pions, const struct pair_momentum *m, const struct pair_distance *d,
-                                      float distance) {
-  const float x = m->y * d->z - m->z * d->y, y = m->z * d->x - m->x * d->z, z = m->x * d->y - m->y * d->x;
-  const float across = distance > 0.0f ? sqrtf(x * x + y * y + z * z) / distance : 0.0f;
-  return sqrtf(m_pions * m_pions + across * across) + across;
-}
-
-static SL_DEVICE struct pair_flight flight_from(const struct pairs_args *a, uint32_t p, const struct pair_vertex *v,
-                                                const struct pair_momentum *m, float m_pions) {
-  const struct pair_distance d = {v->x - a->vertices.x[p], v->y - a->vertices.y[p], v->z - a->vertices.z[p]};
-  const float rho2 = d.x * d.x + d.y * d.y, distance = sqrtf(rho2 + d.z * d.z);
-  const uint32_t is_apart = distance > 0.0f;
-  const float product = m->x * d.x + m->y * d.y + m->z * d.z;
-  struct pair_flight f;
-  f.vertex_z = a->vertices.z[p];
-  f.dz = d.z;
-  f.rho = sqrtf(rho2);
-  f.fd_chi2 = flight_chi2(a, p, v, &d);
-  f.dira = is_apart ? sl_clamp_f32(product / (m->p * distance), -1.0f, 1.0f) : 0.0f;
-  const float slope = sl_max_f32(f.rho, min_slope * distance);
-  f.eta = is_apart ? sl_copysign_f32(sl_logf((sl_abs_f32(d.z) + distance) / slope), d.z) : 0.0f;
-  f.m_corrected = corrected_mass(m_pions, m, &d, distance);
-  return f;
-}
-
-/* The values without a primary vertex are also used if a value with respect to the nearest vertex is not finite. */
-static SL_DEVICE struct pair_flight flight_of(const struct pairs_args *a, uint32_t event, const struct pair_vertex *v,
-                                              const struct pair_momentum *m, float m_pions) {
-  struct pair_flight f = {PARTICLE_NO_VERTEX, SELECTIONS_NO_Z, 0.0f, 0.0f, 0.0f, -1.0f, 0.0f, 0.0f, 0.0f};
-  float ip;
-  const uint32_t p = nearest_vertex(a, event, v, m, &ip);
-  if (p == PARTICLE_NO_VERTEX) return f;
-  struct pair_flight found = flight_from(a, p, v, m, m_pions);
-  found.vertex = p - a->vertices.offsets[event];
-  found.ip = ip;
-  const float size = sl_abs_f32(found.vertex_z) + found.ip + sl_abs_f32(found.dz) + found.rho + found.fd_chi2 +
-                     sl_abs_f32(found.dira) + sl_abs_f32(found.eta) + found.m_corrected;
-  return sl_is_finite(size) ? found : f;
+  return flight_from(&a->vertices, event, p, ip, &at, m, m_pions, fd_chi2);
 }
 
 /* ------------------------------------------------------------------------------------------------- the columns */
 
-static SL_DEVICE void write_flight(const struct secondary_vertices *to, uint32_t k, const struct pair_flight *f) {
+static SL_DEVICE void write_flight(const struct secondary_vertices *to, uint32_t k, const struct flight *f) {
   to->vertex[k] = f->vertex;
   to->vertex_z[k] = f->vertex_z;
   to->ip[k] = f->ip;
@@ -385,13 +236,13 @@ static SL_DEVICE void write_vertex(const struct pairs_args *a, uint32_t k) {
   const uint32_t event = a->pair_event[k], begin = a->particles.offsets[event];
   const uint32_t i = begin + a->pairs.first[k], j = begin + a->pairs.second[k];
   const float p1 = a->particles.p[i], p2 = a->particles.p[j];
-  const struct pair_line one = line_of(a, i), other = line_of(a, j);
-  struct pair_crossing c;
+  const struct line one = line_of(&a->states, i), other = line_of(&a->states, j);
+  struct crossing c;
   (void)approach(&one, &other, &c);
   const struct pair_vertex v = fit(a, i, j, &one, &other, &c);
-  const struct pair_momentum m = momentum_of(&one, p1, &other, p2);
+  const struct momentum m1 = momentum_of(&one, p1), m2 = momentum_of(&other, p2), m = sum_of(&m1, &m2);
   const float opening = opening_of(&one, &other, c.sine2);
-  const struct pair_flight f = flight_of(a, event, &v, &m, selections_mass(p1, PION_MASS, p2, PION_MASS, opening));
+  const struct flight f = flight_of(a, event, &v, &m, selections_mass(p1, PION_MASS, p2, PION_MASS, opening));
   a->pairs.x[k] = v.x;
   a->pairs.y[k] = v.y;
   a->pairs.z[k] = v.z;

@@ -3,7 +3,8 @@
 
 SL_DECLARE(beam_gas);
 SL_DECLARE(calo_digits);
-SL_DECLARE(count_hits);
+SL_DECLARE(cluster_pairs);
+SL_DECLARE(composites);
 SL_DECLARE(dec_reports);
 SL_DECLARE(decide);
 SL_DECLARE(dielectron);
@@ -13,11 +14,13 @@ SL_DECLARE(dimuon_soft);
 SL_DECLARE(displaced_leptons);
 SL_DECLARE(displaced_velo_tracks);
 SL_DECLARE(drell_yan);
+SL_DECLARE(error_banks);
 SL_DECLARE(fit);
 SL_DECLARE(gec);
 SL_DECLARE(high_et);
 SL_DECLARE(ks_to_pipi);
 SL_DECLARE(lambda_to_ppi);
+SL_DECLARE(large_clusters);
 SL_DECLARE(low_pt_muon);
 SL_DECLARE(masses);
 SL_DECLARE(odin);
@@ -39,11 +42,14 @@ SL_DECLARE(two_track_mva);
 SL_DECLARE(two_track_score);
 SL_DECLARE(velo_micro_bias);
 SL_DECLARE(vertex_pairs);
+SL_DECLARE(where_cluster_pairs);
 SL_DECLARE(where_clusters);
+SL_DECLARE(where_composites);
 SL_DECLARE(where_events);
 SL_DECLARE(where_particles);
 SL_DECLARE(where_stubs);
 SL_DECLARE(where_velo_tracks);
+SL_DECLARE(where_vertex_pairs);
 SL_DECLARE(where_vertices);
 #ifdef SL_TARGET_CPU /* these run on the host */
 SL_DECLARE(key);
@@ -53,7 +59,8 @@ SL_DECLARE(key);
 static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(beam_gas),
     SL_ENTRY(calo_digits),
-    SL_ENTRY(count_hits),
+    SL_ENTRY(cluster_pairs),
+    SL_ENTRY(composites),
     SL_ENTRY(dec_reports),
     SL_ENTRY(decide),
     SL_ENTRY(dielectron),
@@ -63,11 +70,13 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(displaced_leptons),
     SL_ENTRY(displaced_velo_tracks),
     SL_ENTRY(drell_yan),
+    SL_ENTRY(error_banks),
     SL_ENTRY(fit),
     SL_ENTRY(gec),
     SL_ENTRY(high_et),
     SL_ENTRY(ks_to_pipi),
     SL_ENTRY(lambda_to_ppi),
+    SL_ENTRY(large_clusters),
     SL_ENTRY(low_pt_muon),
     SL_ENTRY(masses),
     SL_ENTRY(odin),
@@ -89,11 +98,14 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(two_track_score),
     SL_ENTRY(velo_micro_bias),
     SL_ENTRY(vertex_pairs),
+    SL_ENTRY(where_cluster_pairs),
     SL_ENTRY(where_clusters),
+    SL_ENTRY(where_composites),
     SL_ENTRY(where_events),
     SL_ENTRY(where_particles),
     SL_ENTRY(where_stubs),
     SL_ENTRY(where_velo_tracks),
+    SL_ENTRY(where_vertex_pairs),
     SL_ENTRY(where_vertices),
 #ifdef SL_TARGET_CPU
     SL_ENTRY(key),

@@ -45,5 +45,27 @@ LINE(beam_gas, "VELO tracks from beam-gas collisions upstream", track_states) {
   return 1;
 }
 
-#define LINES(L) L(high_et) L(beam_gas)
+/* ------------------------------------------------------------------------------------------- large_clusters */
+
+#undef SL_ARGS
+#define SL_ARGS large_clusters_args
+#define LARGE_CLUSTERS(M)                                                                                            \
+  LINE_OVER(M, track_states)                                                                                         \
+  M(IN, large_clusters, velo_large_clusters, "offsets hits", "numbers of large clusters on the VELO tracks")         \
+  M(F32, min_eta, 5.0, -20.0, 20.0, "", "minimum pseudorapidity of the track; that of a backward track is negative") \
+  M(U32, min_large_clusters, 5, 0, 26, "", "minimum number of large clusters on the track")
+SL_ARGUMENTS(large_clusters, LARGE_CLUSTERS);
+
+/* Pseudorapidity asinh(1 / t) with t = sqrt(tx^2 + ty^2), infinite for t = 0. */
+LINE(large_clusters, "VELO tracks close to the beam with large clusters", track_states) {
+  const uint32_t track = line_item_index(&a->events, a->candidates.offsets, a->large_clusters.offsets, event, i);
+  const float tx = a->candidates.tx[i], ty = a->candidates.ty[i], t2 = tx * tx + ty * ty;
+  const float eta = sl_logf((1.0f + sqrtf(1.0f + t2)) / sqrtf(t2));
+  SL_REQUIRE_FIRST("the clusters were counted", track != LINE_NO_ITEM);
+  SL_REQUIRE("eta of the track", a->candidates.backward[i] ? -eta : eta, >, a->min_eta);
+  SL_REQUIRE("large clusters", a->large_clusters.hits[track], >=, a->min_large_clusters);
+  return 1;
+}
+
+#define LINES(L) L(high_et) L(beam_gas) L(large_clusters)
 LINES_OVER(track_states, LINES);

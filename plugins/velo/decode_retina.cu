@@ -8,6 +8,7 @@
  * Parallelism: count: one thread per bank; write: one warp per module pair.
  */
 #include "decode_retina.h"
+#include "retina_words.h"
 
 /* --------------------------------------------------------------------------------------------------- words */
 
@@ -24,32 +25,17 @@ static SL_DEVICE struct item item_read(const struct decode_retina_args *a, uint3
 
 static SL_DEVICE uint32_t item_is_hit(const struct item *item) { return item->word != 0 ? 1u : 0u; }
 
-/* Column and row with their fractions, in eighths of a pixel for all versions: version 2 has eighths, the others
- * quarters. */
-static SL_DEVICE uint32_t column_eighths(uint32_t version, uint32_t word) {
-  return version == 2 ? word << 8 >> 19 : word << 10 >> 20 << 1;
-}
-static SL_DEVICE uint32_t row_eighths(uint32_t version, uint32_t word) {
-  return version == 2 ? word & 0x7FF : (word & 0x3FF) << 1;
-}
-static SL_DEVICE uint32_t has_bad_column(uint32_t version, uint32_t word) {
-  return column_eighths(version, word) >= 8 * VELO_SENSOR_COLUMNS ? 1u : 0u;
-}
-
 /* The hit of a word of the bank in `slot`. The column of the word is valid. */
 static SL_DEVICE struct velo_hit item_hit(const struct decode_retina_args *a, uint32_t slot, uint32_t version,
                                           const struct item *item) {
-  const uint32_t word = item->word, sensor = slot + (version == 4 ? word >> 22 & 1 : 0);
+  const uint32_t word = item->word, sensor = retina_sensor(slot, version, word);
   const uint32_t in_columns = column_eighths(version, word), in_rows = row_eighths(version, word);
-  const uint32_t column = in_columns / 8, has_fractions = version != 2 ? 1 : 0;
+  const uint32_t column = in_columns / 8;
   const float local_x =
       a->geometry.local_x[column] + (float)(int32_t)(in_columns % 8) * 0.125f * a->geometry.x_pitch[column];
   /* 0.5 + row + fraction is exact in any order. */
   const float local_y = (float)(int32_t)(in_rows + 4) * 0.125f * VELO_PIXEL_PITCH;
-  const uint32_t flags =
-      (has_fractions && in_columns % 8 != 0 ? 1u << 27 : 0u) | (has_fractions && in_rows % 8 != 0 ? 1u << 26 : 0u);
-  return velo_make_hit(a->geometry.transform + 12 * sensor, local_x, local_y,
-                       velo_id(sensor, column, in_rows / 8) | flags, word);
+  return velo_make_hit(a->geometry.transform + 12 * sensor, local_x, local_y, retina_id(slot, version, word), word);
 }
 
 #define READ_ITEMS decode_retina_banks_cpu

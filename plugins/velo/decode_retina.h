@@ -1,9 +1,5 @@
-/* decode_retina.h: arguments of velo.decode_retina, for its shared and its CPU version. Bits of a cluster word:
- *
- *   version    column   fraction         row     fraction       second sensor of the pair
- *   2          14-23    11-13, eighths   3-10    0-2, eighths   -
- *   3          12-21    10-11, quarters  2-9     0-1, quarters  -
- *   4          12-21    10-11, quarters  2-9     0-1, quarters  22
+/* decode_retina.h: arguments of velo.decode_retina, for its shared and its CPU version. Bits of a cluster
+ * word: retina_words.h.
  */
 #ifndef VELO_DECODE_RETINA_H
 #define VELO_DECODE_RETINA_H

@@ -106,12 +106,17 @@ def test_payloads_equal_the_banks_of_events_from_memory():
     graph = sluice.Graph.from_text("sluice: 1\ninclude: [common/raw.yaml]\noutputs: [raw.plume]\n")
     source = [sluice.Event([sluice.Bank(type=84, version=1, source_id=s, data=data) for s, data in event], run=1, number=n)
               for n, event in enumerate(events)]
-    for collection in [graph.arrays(source=source)["raw.plume"],
-                       *(batch["raw.plume"].copy() for batch in graph.run(source=source))]:
-        payload = collection.payload.tobytes()
-        found = [payload[4 * first : 4 * first + size] for first, size in zip(collection.first_word, collection.size_bytes)]
+    whole = [graph.arrays(source=source)["raw.plume"]]
+    batches = [batch["raw.plume"].copy() for batch in graph.run(source=source)]
+    for collections in (whole, batches):
+        found, sources = [], []
+        for collection in collections:
+            payload = collection.payload.tobytes()
+            found += [payload[4 * first : 4 * first + size]
+                      for first, size in zip(collection.first_word, collection.size_bytes)]
+            sources += collection.source_id.tolist()
         assert found == [data for event in events for _, data in event]
-        assert collection.source_id.tolist() == [s for event in events for s, _ in event]
+        assert sources == [s for event in events for s, _ in event]
 
 
 def test_digests_of_raw_banks_do_not_depend_on_slices(raw):

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 64, ARGUMENTS_MAX = 2, COUNT_MAX = 1 << 23 /* above any number of items in an event */ };
+enum { DEPTH_MAX = 64, ARGUMENTS_MAX = 4, COUNT_MAX = 1 << 23 /* above any number of items in an event */ };
 
 static struct sl_expression_value read_expression(struct sl_expression_compiler *c);
 static struct sl_expression_value read_sum(struct sl_expression_compiler *c);
@@ -176,9 +176,9 @@ static struct sl_expression_value read_constant(struct sl_expression_compiler *c
   return value;
 }
 
-static uint32_t count_parameters(const struct sl_function *f) {
+uint32_t sl_expression_parameters(const struct sl_function *function) {
   uint32_t count = 0;
-  for (const char *at = f->parameters; *at; count++) {
+  for (const char *at = function->parameters; *at; count++) {
     at += strcspn(at, " ");
     at += strspn(at, " ");
   }
@@ -212,11 +212,13 @@ static struct sl_expression_value expand(struct sl_expression_compiler *c, const
   return value;
 }
 
-static struct sl_expression_value read_function(struct sl_expression_compiler *c, const struct sl_function *f,
+static struct sl_expression_value read_function(struct sl_expression_compiler *c,
+                                                const struct sl_expression_search *search,
                                                 const struct sl_expression_token *name, uint32_t open) {
+  const struct sl_function *f = search->function;
   struct sl_expression_value values[ARGUMENTS_MAX] = {{.type = SL_EXPRESSION_NUMBER}};
   float arguments[ARGUMENTS_MAX] = {0};
-  const uint32_t begin = c->program->count, count = count_parameters(f);
+  const uint32_t begin = c->program->count, count = sl_expression_parameters(f);
   if (count > ARGUMENTS_MAX)
     sl_expression_fail(c, name->at, "`%s` has more than %d parameters", f->name, ARGUMENTS_MAX);
   read_arguments(c, name, open, count, read_constant, f, values);
@@ -229,10 +231,20 @@ static struct sl_expression_value read_function(struct sl_expression_compiler *c
     return expand(c, f, arguments, name->at);
   }
   words[0] = (words[0] & ~(uint64_t)(SL_EXPRESSION_8_BITS | SL_EXPRESSION_4_BITS << SL_EXPRESSION_OPERAND_SHIFT)) |
-             SL_EXPRESSION_CALL;
+             SL_EXPRESSION_CALL | (uint64_t)search->call << SL_EXPRESSION_TARGET_SHIFT;
   values[0].number = (struct sl_expression_number){.is_integer = 0};
   sl_expression_field_unit(f->unit, &values[0].number.unit);
   return values[0];
+}
+
+/* Number of arguments before the closing parenthesis; the next token is the first argument. */
+static uint32_t count_arguments(const struct sl_expression_compiler *c) {
+  uint32_t count = c->token.kind == SL_EXPRESSION_END || sl_expression_is_token(c, &c->token, ")") ? 0 : 1, depth = 0;
+  for (const char *at = c->text + c->token.at; *at && (depth > 0 || *at != ')'); at++) {
+    depth = depth + (*at == '(') - (*at == ')');
+    count += depth == 0 && *at == ',';
+  }
+  return count;
 }
 
 static struct sl_expression_value read_call(struct sl_expression_compiler *c, const struct sl_expression_token *name,
@@ -243,8 +255,9 @@ static struct sl_expression_value read_call(struct sl_expression_compiler *c, co
     sl_expression_offer(&search.nearest, operations[i].name, "");
   }
   const struct sl_expression_language *language = c->language;
+  search.arguments = count_arguments(c);
   const int found = language->find_function && !c->failed ? language->find_function(language->context, &search) : 0;
-  if (found > 0) return read_function(c, search.function, name, open);
+  if (found > 0) return read_function(c, &search, name, open);
   if (found < 0)
     sl_expression_fail(c, name->at, "%s", search.problem);
   else
@@ -412,11 +425,25 @@ static struct sl_expression_value read_expression(struct sl_expression_compiler 
 
 /* ----------------------------------------------------------------------------------------------- the whole */
 
+/* Words of comparisons of a value of the candidate with a constant, in pairs; if one is false, the program ends. */
+static uint32_t count_leading(const struct sl_expression_program *p) {
+  uint32_t at = 0;
+  for (; at + 2 <= p->count; at += 2) {
+    const uint32_t word = (uint32_t)p->words[at], next = (uint32_t)p->words[at + 1];
+    const uint32_t jump = next >> SL_EXPRESSION_JUMP_SHIFT & SL_EXPRESSION_4_BITS;
+    if ((word & SL_EXPRESSION_8_BITS) != SL_EXPRESSION_TEST ||
+        (word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS) != SL_EXPRESSION_OF_CANDIDATE)
+      break;
+    if (at + 2 < p->count && (jump != SL_EXPRESSION_IF_FALSE || next >> SL_EXPRESSION_TARGET_SHIFT < p->count)) break;
+  }
+  return at;
+}
+
 int sl_expression_compile(const char *text, const struct sl_expression_language *language,
                           struct sl_expression_program *program, struct sl_expression_fault *fault) {
   struct sl_expression_compiler c = {
       .text = text, .language = language, .program = program, .fault = fault, .label = UINT32_MAX};
-  program->count = program->comparison_count = 0;
+  program->count = program->leading = program->comparison_count = 0;
   program->unit[0] = '\0';
   *fault = (struct sl_expression_fault){.at = 0};
   if (strlen(text) > SL_EXPRESSION_TEXT_MAX) {
@@ -438,5 +465,6 @@ int sl_expression_compile(const char *text, const struct sl_expression_language 
     if (value.number.rounded_end == 0) sl_expression_use_as_float(&c, &value);
     sl_expression_unit_text(&value.number.unit, program->unit);
   }
+  program->leading = c.failed ? 0 : count_leading(program);
   return c.failed ? SL_EINVAL : SL_OK;
 }

@@ -236,6 +236,24 @@ static void emit_integers(struct sl_expression_compiler *c, const struct sl_expr
   c->last = left->begin;
 }
 
+/* When a comparison, from LESS to HAS, is true. */
+static const uint32_t true_bits[] = {SL_EXPRESSION_IF_LESS,
+                                     SL_EXPRESSION_IF_LESS | SL_EXPRESSION_IF_EQUAL,
+                                     SL_EXPRESSION_IF_GREATER,
+                                     SL_EXPRESSION_IF_GREATER | SL_EXPRESSION_IF_EQUAL,
+                                     SL_EXPRESSION_IF_EQUAL,
+                                     SL_EXPRESSION_IF_LESS | SL_EXPRESSION_IF_GREATER,
+                                     0};
+
+/* Makes the instruction that loads a field a test, if a constant follows: the next instruction compares both. */
+static void mark_test(const struct sl_expression_compiler *c, uint32_t at, uint32_t comparison) {
+  uint64_t *word = &c->program->words[at];
+  const uint32_t operand = (uint32_t)*word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
+  const uint32_t next = (uint32_t)word[1] >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
+  if (operand >= SL_EXPRESSION_OF_CANDIDATE && operand <= SL_EXPRESSION_OF_EVENT && next == SL_EXPRESSION_CONSTANT)
+    *word += SL_EXPRESSION_TEST - SL_EXPRESSION_LOAD + true_bits[comparison - SL_EXPRESSION_LESS];
+}
+
 static void compare(struct sl_expression_compiler *c, struct sl_expression_value *left,
                     struct sl_expression_value *right, uint32_t operation) {
   struct sl_expression_number *l = &left->number, *r = &right->number;
@@ -257,6 +275,7 @@ static void compare(struct sl_expression_compiler *c, struct sl_expression_value
     sl_expression_use_as_float(c, left);
     sl_expression_use_as_float(c, right);
   }
+  if (are_values) mark_test(c, left->begin, operation);
   emit_operation(c, left, right, operation);
 }
 

@@ -53,7 +53,8 @@ struct names {
   struct sl_node *node;
   struct sl_expression_draft *expression;
   struct sl_port base; /* node SL_NONE: no node is written before the expression */
-  uint32_t skipped;    /* bytes of the property's text before the expression */
+  const struct sl_member *program;
+  uint32_t skipped; /* bytes of the property's text before the expression */
   struct found_function functions[FUNCTIONS_MAX];
   uint32_t function_count;
 };
@@ -71,6 +72,13 @@ static struct sl_mark mark_of_byte(const struct sl_tree *text, uint32_t byte) {
   return mark;
 }
 
+/* The program among the members of an algorithm, or NULL. Its `fields` name the property with the expression. */
+static const struct sl_member *program_of(const struct sl_algorithm *a) {
+  for (uint32_t m = 0; a != NULL && m < a->member_count; m++)
+    if (a->members[m].kind == SL_MEMBER_PROGRAM) return &a->members[m];
+  return NULL;
+}
+
 /* The node and the property where the user wrote the expression of a node. */
 struct origin {
   const char *node, *property;
@@ -78,14 +86,14 @@ struct origin {
 static struct origin origin_of(const struct sl_draft *draft, const struct sl_node *node) {
   for (const struct sl_derived *d = draft->reader->derived; d != NULL; d = d->next)
     if (strcmp(d->node, node->name) == 0) return (struct origin){d->user, d->property};
-  return (struct origin){node->name, "expression"};
+  return (struct origin){node->name, program_of(node->algorithm)->fields};
 }
 
 /* Reports an error or a warning at a byte of the expression. */
 static void report(struct sl_draft *draft, const struct sl_node *node, uint32_t is_warning, uint32_t byte,
                    const char *text) {
   const struct sl_tree *set = sl_tree_get(draft->nodes[node - draft->graph->nodes].tree, "set");
-  const struct sl_tree *expression = sl_tree_get(set, "expression");
+  const struct sl_tree *expression = sl_tree_get(set, program_of(node->algorithm)->fields);
   const struct origin at = origin_of(draft, node);
   if (is_warning)
     sl_report(draft->reader, SL_WARNING, mark_of_byte(expression, byte), at.node, NULL, "%s: %s", at.property, text);
@@ -183,6 +191,13 @@ static struct sl_port producer_of(const struct sl_draft *draft, struct sl_port o
   return found;
 }
 
+/* 1 if the link's input is optional and the graph does not set it. */
+static int is_unconnected(const struct names *n, struct sl_port owner, const struct sl_member *input) {
+  const struct sl_tree *set = sl_tree_get(sl_tree_get(n->draft->nodes[owner.node].tree, "in"), input->name);
+  return (input->flags & SL_FLAG_OPTIONAL) != 0 && (input->flags & SL_FLAG_AUTO) == 0 &&
+         (set == NULL || sl_tree_is_null(set));
+}
+
 /* Returns the number of the link of an output, or SL_EINVAL with the problem. */
 static int use_link(const struct names *n, struct sl_port owner, const struct sl_link *link,
                     struct sl_expression_search *s) {
@@ -234,6 +249,7 @@ static int find_in_port(const struct names *n, struct sl_port port, const char *
     const struct sl_algorithm *a = n->draft->graph->nodes[port.node].algorithm;
     const int32_t input = sl_member_find(a, SL_MEMBER_IN, link->port);
     const size_t length = strlen(link->field);
+    if (input != SL_NONE && is_unconnected(n, port, &a->members[input])) continue;
     const struct sl_collection *target = input == SL_NONE ? c : a->members[input].collection;
     const char *linked = sl_arena_format(n->draft->reader->arena, "%s%s.", prefix, link->field);
     const int is_link = strncmp(name, link->field, length) == 0 && name[length] == '.';
@@ -247,20 +263,21 @@ static int find_in_port(const struct names *n, struct sl_port port, const char *
 static int find_function_in_port(struct names *n, struct sl_port port, const char *prefix, const char *name, int is_use,
                                  struct sl_expression_search *s) {
   const struct sl_vocabulary *vocabulary = sl_port_member(n->draft->graph, port)->vocabulary;
+  const struct sl_function *f = NULL;
   for (uint32_t i = 0; vocabulary != NULL && i < vocabulary->function_count; i++) {
-    const struct sl_function *f = &vocabulary->functions[i];
-    sl_expression_offer(&s->nearest, prefix, f->name);
-    if (strcmp(f->name, name) != 0) continue;
-    if (!is_use) return 1;
-    uint32_t k = 0;
-    while (k < n->function_count && n->functions[k].function != f) k++;
-    if (k == FUNCTIONS_MAX) return problem(s, "the expression has more than %d different functions", FUNCTIONS_MAX);
-    if (k == n->function_count) n->function_count++;
-    n->functions[k] = (struct found_function){f, port};
-    s->function = f;
-    return 1;
+    const struct sl_function *other = &vocabulary->functions[i];
+    sl_expression_offer(&s->nearest, prefix, other->name);
+    if (strcmp(other->name, name) != 0) continue;
+    if (f == NULL || sl_expression_parameters(other) == s->arguments) f = other;
   }
-  return 0;
+  if (f == NULL || !is_use) return f != NULL;
+  uint32_t k = 0;
+  while (k < n->function_count && n->functions[k].function != f) k++;
+  if (k == FUNCTIONS_MAX) return problem(s, "the expression has more than %d different functions", FUNCTIONS_MAX);
+  if (k == n->function_count) n->function_count++;
+  n->functions[k] = (struct found_function){f, port};
+  s->function = f;
+  return 1;
 }
 
 static int find_at(struct names *n, struct sl_port port, const char *prefix, const char *name, int is_function,
@@ -445,45 +462,60 @@ static int check_operands_unset(struct names *n, struct sl_tree *set) {
   return 1;
 }
 
+/* Makes the items of the node before the colon those of a condition that is left out. */
+static int use_items(const struct names *n) {
+  struct sl_expression_search s;
+  sl_expression_search_begin(&s, "", 0);
+  const struct sl_collection *c = sl_port_member(n->draft->graph, n->base)->collection;
+  for (uint32_t f = 0; f < c->field_count; f++)
+    if (c->fields[f].shape == SL_SHAPE_CODE_PER_ITEM && use_field(n, n->base, f, OWN_ITEMS, 0, &s) == 0) return 1;
+  report(n->draft, n->node, 0, 0,
+         sl_arena_format(n->draft->reader->arena, "%s has no items to count; write a condition after the colon",
+                         sl_port_name(n->draft, n->base)));
+  return 0;
+}
+
 static int compile_text(struct names *n, struct sl_tree *set, const struct sl_tree *text) {
   struct sl_expression_program *program = sl_arena_get(n->draft->reader->arena, 1, sizeof *program);
   struct sl_expression_fault fault;
-  const struct sl_expression_language language = {n, find, find_function, NULL, SL_PROGRAM_WORDS};
+  const int is_condition = (n->program->flags & SL_FLAG_CONDITION) != 0;
+  const char *needs = is_condition ? sl_arena_format(n->draft->reader->arena, "%s needs", n->node->use) : NULL;
+  const struct sl_expression_language language = {n, find, find_function, needs, SL_PROGRAM_WORDS};
   if (!check_operands_unset(n, set) || !read_base(n, text)) return 0;
   const int status = sl_expression_compile(text->text + n->skipped, &language, program, &fault);
   if (*fault.text) report(n->draft, n->node, fault.is_warning, n->skipped + fault.at, fault.text);
-  if (status < 0 || !choose_shape(n)) return 0;
+  if (status < 0) return 0;
+  if (is_condition && program->count == 0 && n->base.node != SL_NONE && !use_items(n)) return 0;
+  if (!choose_shape(n)) return 0;
   fill_program(n, program);
   describe_outputs(n, text, program->unit);
   set_operands(n, set, text);
   return 1;
 }
 
-static int has_program(const struct sl_algorithm *a) {
-  for (uint32_t m = 0; a != NULL && m < a->member_count; m++)
-    if (a->members[m].kind == SL_MEMBER_PROGRAM) return 1;
-  return 0;
-}
-
 /* Compiles the expression of a node, once. Returns SL_OK if the node has none, or it was compiled. */
 static int compile(struct sl_draft *draft, uint32_t index) {
   struct sl_draft_node *source = &draft->nodes[index];
   struct sl_node *node = &draft->graph->nodes[index];
-  if (!has_program(node->algorithm)) return SL_OK;
+  const struct sl_member *program = program_of(node->algorithm);
+  if (program == NULL) return SL_OK;
   if (source->expression != NULL) return source->expression->state == DONE ? SL_OK : SL_EGRAPH;
   source->expression = sl_arena_get(draft->reader->arena, 1, sizeof *source->expression);
   source->expression->state = ACTIVE;
   source->expression->operand_count = 1;
   struct sl_tree *set = sl_tree_get(source->tree, "set");
-  const struct sl_tree *text = sl_tree_get(set, "expression");
-  struct names n = {.draft = draft, .node = node, .expression = source->expression};
+  const struct sl_tree *text = sl_tree_get(set, program->fields);
+  struct names n = {.draft = draft, .node = node, .expression = source->expression, .program = program};
   int is_good = 0;
   if (text != NULL && text->kind == SL_TREE_SCALAR)
     is_good = compile_text(&n, set, text);
-  else if (!sl_tree_was_refused(set, "expression") && !sl_tree_was_refused(source->tree, "set"))
-    sl_report_error(draft->reader, text != NULL ? text->mark : source->mark, node->name,
-                    "for example `set: { expression: \"NODE: sqrt(x^2 + y^2)\" }`", "%s needs an expression",
-                    node->use);
+  else if (!sl_tree_was_refused(set, program->fields) && !sl_tree_was_refused(source->tree, "set"))
+    sl_report_error(
+        draft->reader, text != NULL ? text->mark : source->mark, node->name,
+        program->flags & SL_FLAG_CONDITION
+            ? sl_arena_format(draft->reader->arena, "for example `set: { %s: \"NODE: x > 2\" }`", program->fields)
+            : "for example `set: { expression: \"NODE: sqrt(x^2 + y^2)\" }`",
+        "%s needs an expression", node->use);
   source->expression->state = is_good ? DONE : FAILED;
   return is_good ? SL_OK : SL_EGRAPH;
 }

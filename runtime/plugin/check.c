@@ -313,6 +313,7 @@ static int check_member(struct checker *c) {
                                      ? SL_FLAG_BUDGET | SL_FLAG_READ | SL_FLAG_WRITTEN | SL_FLAG_INPUT
                                  : m->kind == SL_MEMBER_SCRATCH ? SL_FLAG_TUNED | SL_FLAG_SHARED
                                  : m->kind == SL_MEMBER_FIELD   ? SL_FLAG_OPTIONAL | SL_FLAG_OPERAND
+                                 : m->kind == SL_MEMBER_PROGRAM ? SL_FLAG_CONDITION
                                                                 : 0;
   if (!m->doc) return checker_refuse(c, "doc is NULL");
   if ((m->flags & SL_FLAG_INPUT) && (c->algorithm->kind != SL_KIND_SOURCE || m->type > SL_TYPE_f64 || m->count > 0))

@@ -28,7 +28,7 @@ static uint32_t cell_of_line(const struct line *l, uint32_t from, uint32_t to, d
 }
 
 /* Energy of the different cells at front, shower maximum, `parts` - 1 depths between, and back. */
-static float energy_of_line(const struct line *l, const int16_t *adc, uint32_t parts) {
+static SL_UNUSED float energy_of_line(const struct line *l, const int16_t *adc, uint32_t parts) {
   const float *gain = calo_of("gain"), pedestal = *(const float *)calo_of("pedestal");
   uint32_t cells[8];
   float sum = 0;

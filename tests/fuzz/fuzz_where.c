@@ -18,7 +18,7 @@ static void check_operand(uint64_t word) {
   if (operand < SL_EXPRESSION_OF_CANDIDATE) return;
   require(place % sizeof(void *) == 0 && place + sizeof(void *) <= sizeof(struct where_test_args));
   require((rest >> (SL_EXPRESSION_TYPE_SHIFT - SL_EXPRESSION_CONSTANT_SHIFT) & SL_EXPRESSION_8_BITS) <= SL_TYPE_f64);
-  require(rest >> (SL_EXPRESSION_LINK_SHIFT - SL_EXPRESSION_CONSTANT_SHIFT) < WHERE_LINKS);
+  require(rest >> (SL_EXPRESSION_LINK_SHIFT - SL_EXPRESSION_CONSTANT_SHIFT) <= WHERE_SECOND);
 }
 
 /* Marks the words of an instruction except the first as data. */
@@ -68,11 +68,11 @@ static void run_program(const struct sl_expression_program *program) {
   const void *values = zeros;
   for (size_t at = 0; at < sizeof args; at += sizeof values)
     memcpy((unsigned char *)&args + at, &values, sizeof values);
-  const struct where_children children = {
-      {{args.particles.offsets, args.candidates.first}, {args.particles.offsets, args.candidates.second}},
-      args.particles.p,
-      args.candidates.opening};
-  require(where_evaluate(program->words, program->count, &args, &children, 0, 0) <= 1);
+  static uint64_t table[WHERE_PROGRAM + SL_EXPRESSION_WORDS_MAX + 1];
+  const struct where_children children = where_children_of(&where_test_language);
+  memcpy(table, &children, sizeof children);
+  memcpy(table + WHERE_PROGRAM, program->words, program->count * sizeof *table);
+  require(where_evaluate(table, (struct where_size){program->count, program->leading}, &args, 0, 0) <= 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -20,7 +20,7 @@ REAL = ("-i", MANY, "--set", f"geometry={GEOMETRY}")
 PLUGINS = os.environ["SLUICE_TEST_PLUGINS"]  # the folder of every_event.cpu.so
 # The whole chain on all events, with the counters on the event list or on all events.
 ALL_TRACKS = "sluice: 1\ninclude: [{lumi}]\nnodes: {{ " + ", ".join(
-    f"{node}: {{{{ events: [] }}}}" for node in ("clusters", "scifi_hits", "muon_tiles", "calo_cells", "hit_counts")) + ", summaries: {{ events: {events} }} }}\n"
+    f"{node}: {{{{ events: [] }}}}" for node in ("clusters", "scifi_hits", "muon_tiles", "calo_cells", "gec")) + ", summaries: {{ events: {events} }} }}\n"
 
 
 def digests(graph, *arguments):

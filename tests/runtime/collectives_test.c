@@ -101,9 +101,13 @@ static void warp_and_group_collectives_give_the_reference_results(void **state) 
   assert_kept(t);
   const uint32_t *has_seventh = sl_test_output(t, "results", "has_seventh");
   const uint32_t *begun = sl_test_output(t, "results", "begun");
+  const uint32_t *weighted = sl_test_output(t, "results", "weighted");
   for (uint32_t e = 0; e < EVENTS; e++) {
-    uint32_t found = 0, lists = 0;
+    uint32_t found = 0, lists = 0, sum = 0;
+    for (uint32_t i = numbers.offsets[e]; i < numbers.offsets[e + 1]; i++)
+      sum += (i - numbers.offsets[e] + 1) * numbers.value[i];
     for (uint32_t i = numbers.offsets[e]; i < numbers.offsets[e + 1]; i++) {
+      assert_int_equal(weighted[i], sum);
       found |= numbers.value[i] % 7 == 0;
       lists += numbers.value[i] % 3 == 0 ? 1u : 0u;
       assert_int_equal(begun[i], lists);

@@ -28,9 +28,9 @@ nodes:
 {cut}  check:        null
   ut_check:     null
   long_check:   null
-  write_counts: {{ use: output.csv_sink, set: {{ output: hit_counts, path: {folder}/counts.csv }} }}
+  write_counts: {{ use: output.csv_sink, set: {{ output: gec.counts, path: {folder}/counts.csv }} }}
   write_tracks: {{ use: output.csv_sink, set: {{ output: forward_tracks, path: {folder}/tracks.csv }} }}
-outputs: [gec, hit_counts, forward_tracks]
+outputs: [gec.passed, gec.counts, forward_tracks]
 """
 CUT = "".join(f"  {node}: {{ events: gec }}\n" for node in ("clusters", "ut_hits", "scifi_hits"))
 

@@ -85,9 +85,10 @@ def run(name, events, algorithm, candidates):
     over = "candidates"
     if candidates == "v0_pairs":
         over = "secondary_vertices"
-        apart = [[{"first": i, "second": k} for k, b in enumerate(of_event) for i, a in enumerate(of_event[:k])
+        unused = dict.fromkeys(("doca", "opening", "p", "pt"), 0.0)
+        apart = [[{"first": i, "second": k, **unused} for k, b in enumerate(of_event) for i, a in enumerate(of_event[:k])
                   if not {a["trk1"], a["trk2"]} & {b["trk1"], b["trk2"]}] for of_event in recorded]
-        give(line, "candidates", apart, ("first", "second"))
+        give(line, "candidates", apart, ("first", "second", *unused))
     give(line, over, pairs)
     line.give(over, "made_by", [1], UINT64)
     if algorithm != "two_track_mva":

@@ -190,6 +190,8 @@ static struct sl_test *line_with(const struct line *line, struct sample *s, uint
   sl_test_input(t, "candidates", "offsets", offsets, EVENTS + 1);
   sl_test_input(t, "candidates", "first", which[0], s->count);
   sl_test_input(t, "candidates", "second", which[1], s->count);
+  static const char *const unused[] = {"doca", "opening", "p", "pt"};
+  for (uint32_t f = 0; f < 4; f++) sl_test_input(t, "candidates", unused[f], s->columns[0], s->count);
   return t;
 }
 

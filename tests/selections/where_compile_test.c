@@ -201,11 +201,33 @@ static void a_requirement_is_two_instructions_and_the_second_jumps(void **state)
   (void)state;
   assert_int_equal(compile(" pt > 2000 and chi2 < 20 or p >= 1 "), SL_OK);
   assert_int_equal(program.count, 7);
-  assert_int_equal(operation(0), SL_EXPRESSION_LOAD);
+  assert_int_equal(operation(0), SL_EXPRESSION_TEST);
   assert_int_equal(operation(1), SL_EXPRESSION_GREATER);
   assert_int_equal(jump(1), SL_EXPRESSION_IF_FALSE);
   assert_int_equal(target(1), 4); /* the separate jump instruction of `or` */
   assert_int_equal(operation(3), SL_EXPRESSION_LESS);
+}
+
+static void comparisons_of_values_with_constants_lead(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    uint32_t leading; /* comparisons */
+  } cases[] = {{"pt > 2000", 1},
+               {"2000 < pt", 0},
+               {"pt > 2000 and chi2 < 20 and p >= 1", 3},
+               {"pt > 2000 and pt < p and p >= 1", 1},
+               {"pt < p and pt > 2000", 0},
+               {"pt > 2000 and chi2 < 20 or p >= 1", 0},
+               {"pt > 2000 and (chi2 < 20 or p >= 1)", 1},
+               {"not pt > 2000", 0},
+               {"pt > 2000 and not chi2 < 20", 1},
+               {"pt + 1 > 2000", 0},
+               {"", 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    assert_int_equal(compile(cases[i].text), SL_OK);
+    if (program.leading != 2 * cases[i].leading) fail_msg("%s: %u words", cases[i].text, program.leading);
+  }
 }
 
 static void an_empty_expression_is_an_empty_program(void **state) {
@@ -257,6 +279,7 @@ int main(void) {
       cmocka_unit_test(wrong_units_of_products_with_bare_factors_are_warnings),
       cmocka_unit_test(exceeded_limits_are_reported),
       cmocka_unit_test(a_requirement_is_two_instructions_and_the_second_jumps),
+      cmocka_unit_test(comparisons_of_values_with_constants_lead),
       cmocka_unit_test(an_empty_expression_is_an_empty_program),
       cmocka_unit_test(literals_are_rounded_once),
   };

@@ -26,7 +26,7 @@ struct all_args {
 static const struct where_scope scopes[] = {
     {"", &all_types_collection, offsetof(struct all_args, items), SL_EXPRESSION_OF_CANDIDATE, 0, 0, NULL},
     {"count", NULL, offsetof(struct all_args, items), SL_EXPRESSION_COUNT, 0, 0, NULL}};
-static const struct where_language language = {scopes, SL_COUNT_(scopes), 0};
+static const struct where_language language = {scopes, SL_COUNT_(scopes), NULL, 0, NULL, 0, NULL, 0};
 
 static struct sl_expression_program program;
 static struct sl_expression_fault fault;
@@ -57,7 +57,10 @@ static uint32_t holds(const char *text) {
                                           .f = &f,
                                           .t = &time_us}};
   if (compile(text) != SL_OK) fail_msg("%s: %u: %s", text, fault.at, fault.text);
-  return where_evaluate(program.words, program.count, &args, NULL, 0, 0);
+  uint64_t table[WHERE_PROGRAM + SL_EXPRESSION_WORDS_MAX + 1] = {0};
+  memcpy(table + WHERE_PROGRAM, program.words, program.count * sizeof *table);
+  const struct where_size size = {program.count, program.leading};
+  return where_evaluate(table, size, &args, 0, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------- exactness */

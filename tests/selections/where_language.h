@@ -5,6 +5,7 @@
 
 #include "odin/event_model.h"
 #include "selections/event_model.h"
+#include "selections/masses.h"
 #include "where.h"
 
 struct where_test_args {
@@ -22,7 +23,17 @@ static const struct where_scope where_test_scopes[] = {
      0, NULL},
     {"event.", &odin_events_collection, offsetof(struct where_test_args, header), SL_EXPRESSION_OF_EVENT, 0, 0, NULL},
     {"event.vertices", NULL, offsetof(struct where_test_args, particles), SL_EXPRESSION_COUNT, 0, 0, NULL}};
-static const struct where_language where_test_language = {where_test_scopes,
-                                                          sizeof where_test_scopes / sizeof where_test_scopes[0], 1};
+static const struct where_function where_test_functions[] = {
+    {MASS_OF_PAIR(NULL), WHERE_CALL(WHERE_MASS, 0, 2), 0, 0, NULL}};
+static const struct sl_expression_link where_test_links[] = {
+    WHERE_LINK(struct where_test_args, candidates.first, particles),
+    WHERE_LINK(struct where_test_args, candidates.second, particles)};
+static const struct where_decay where_test_decays[] = {WHERE_DECAY(
+    struct where_test_args, particles.p, particles.p, candidates.opening, WHERE_FIRST + 1, WHERE_SECOND + 1, 0)};
+static const struct where_language where_test_language = {
+    where_test_scopes,    sizeof where_test_scopes / sizeof where_test_scopes[0],
+    where_test_functions, 1,
+    where_test_links,     2,
+    where_test_decays,    1};
 
 #endif

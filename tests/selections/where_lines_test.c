@@ -11,8 +11,9 @@
 
 #include <math.h>
 
-enum { EVENTS = 4, ITEMS = 600, PARTICLES = 80, FIELDS_MAX = 40, BYTES_MAX = 8 };
-static const uint32_t event_items[EVENTS + 1] = {0, 350, 350, 351, ITEMS};
+/* More candidates in an event than a GPU sifts at once. */
+enum { EVENTS = 4, ITEMS = 2600, PARTICLES = 80, FIELDS_MAX = 40, BYTES_MAX = 8 };
+static const uint32_t event_items[EVENTS + 1] = {0, 2350, 2350, 2351, ITEMS};
 static const uint32_t event_particles[EVENTS + 1] = {0, 40, 42, 44, PARTICLES};
 static const uint32_t event_vertices[EVENTS + 1] = {0, 3, 3, 4, 9};
 static const uint32_t event_tracks[EVENTS + 1] = {0, 100, 120, 125, 400};
@@ -92,8 +93,8 @@ static void give_odin(struct sl_test *t) {
   sl_test_input(t, "tracks", "offsets", event_tracks, EVENTS + 1);
 }
 
-/* The children of each candidate are particles of its event. */
-static void give_children(struct sl_test *t) {
+/* The children of each candidate are particles of its event, or clusters. */
+static void give_children(struct sl_test *t, const char *port, const struct sl_collection *collection) {
   uint32_t *first = (uint32_t *)values_of(&candidates, "first"), *second = (uint32_t *)values_of(&candidates, "second");
   for (uint32_t e = 0; e < EVENTS; e++)
     for (uint32_t i = event_items[e]; i < event_items[e + 1]; i++) {
@@ -102,7 +103,7 @@ static void give_children(struct sl_test *t) {
     }
   sl_test_input(t, "candidates", "first", first, ITEMS);
   sl_test_input(t, "candidates", "second", second, ITEMS);
-  give(t, "particles", &particles, &particles_collection, event_particles, PARTICLES);
+  give(t, port, &particles, collection, event_particles, PARTICLES);
 }
 
 static struct sl_test *line_new(const char *line, const struct sl_collection *collection) {
@@ -110,7 +111,8 @@ static struct sl_test *line_new(const char *line, const struct sl_collection *co
   random_start(5);
   sl_test_events(t, EVENTS);
   if (collection) give(t, "candidates", &candidates, collection, event_items, ITEMS);
-  if (collection == &secondary_vertices_collection) give_children(t);
+  if (collection == &secondary_vertices_collection) give_children(t, "particles", &particles_collection);
+  if (collection == &cluster_pairs_collection) give_children(t, "clusters", &calo_neutral_clusters_collection);
   give_odin(t);
   return t;
 }
@@ -261,6 +263,9 @@ static void expressions_over_vertices_agree_with_c(void **state) {
 HOLDS(track, F("pt") > 1000.0f && F("ip_chi2") > 2.0f)
 HOLDS(velo_track, F("z") > -300.0f && FIELD(candidates, "backward", uint8_t) == 1)
 HOLDS(stub, sl_max_f32(F("chi2_x"), F("chi2_y")) < 3.0f)
+HOLDS(cluster_pair, F("mass") > 2.0f && FIELD(candidates, "areas", uint8_t) == 3 &&
+                        of_child(event, i, "first", "et") > of_child(event, i, "second", "et") &&
+                        event_vertices[event + 1] - event_vertices[event] > 1)
 HOLDS(cluster, F("et") > 2.0f && FIELD(candidates, "cell", uint16_t) > 500)
 
 static void expressions_over_other_candidates_agree_with_c(void **state) {
@@ -269,6 +274,9 @@ static void expressions_over_other_candidates_agree_with_c(void **state) {
   expect("where_velo_tracks", &track_states_collection,
          &(struct expression){"z > -300 mm and backward == 1", velo_track});
   expect("where_stubs", &muon_stubs_collection, &(struct expression){"max(chi2_x, chi2_y) < 3", stub});
+  expect("where_cluster_pairs", &cluster_pairs_collection,
+         &(struct expression){"mass > 2 MeV and areas == 3 and first.et > second.et and event.vertices > 1",
+                              cluster_pair});
   expect("where_clusters", &calo_clusters_collection, &(struct expression){"et > 2 and cell > 500", cluster});
 }
 
@@ -299,7 +307,18 @@ static void errors_are_reported_with_their_position(void **state) {
   struct sl_test *t = line_new("where_particles", &particles_collection);
   sl_test_set_text(t, "where", "pt > 1 and mass(pi, K) > 2");
   assert_int_equal(sl_test_run(t), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(t), "error: where+11: `mass` is only available for pairs of particles"));
+  assert_non_null(
+      strstr(sl_test_messages(t), "error: where+11: `mass` is only available for pairs and composites of particles"));
+  sl_test_free(t);
+}
+
+static void masses_of_clusters_are_not_available(void **state) {
+  (void)state;
+  struct sl_test *t = line_new("where_cluster_pairs", &cluster_pairs_collection);
+  sl_test_set_text(t, "where", "first.et > 1 and mass(pi, K) > 2");
+  assert_int_equal(sl_test_run(t), SL_EINVAL);
+  assert_non_null(
+      strstr(sl_test_messages(t), "error: where+17: `mass` is only available for pairs and composites of particles"));
   sl_test_free(t);
 }
 
@@ -322,6 +341,7 @@ int main(void) {
       cmocka_unit_test(expressions_over_events_are_evaluated),
       cmocka_unit_test(an_empty_expression_accepts_all_and_scales_apply),
       cmocka_unit_test(errors_are_reported_with_their_position),
+      cmocka_unit_test(masses_of_clusters_are_not_available),
       cmocka_unit_test(a_count_without_its_input_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

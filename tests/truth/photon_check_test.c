@@ -11,6 +11,7 @@ static struct {
   uint32_t offsets[WRITER_EVENTS + 1], event_count, count;
   uint16_t cell[CLUSTERS_MAX];
   float energy[CLUSTERS_MAX], et[CLUSTERS_MAX], x[CLUSTERS_MAX], y[CLUSTERS_MAX], share[CLUSTERS_MAX];
+  uint8_t has_matches, on_track[CLUSTERS_MAX], on_velo_line[CLUSTERS_MAX];
 } clusters;
 static struct truth_photon photons[PHOTONS_MAX];
 static uint32_t photon_count; /* in the current event */
@@ -60,6 +61,11 @@ static const char *run(void) {
   sl_test_input(test, "clusters", "x", clusters.x, clusters.count);
   sl_test_input(test, "clusters", "y", clusters.y, clusters.count);
   sl_test_input(test, "clusters", "highest_share", clusters.share, clusters.count);
+  if (clusters.has_matches) {
+    sl_test_input(test, "matches", "offsets", clusters.offsets, clusters.event_count + 1);
+    sl_test_input(test, "matches", "on_track", clusters.on_track, clusters.count);
+    sl_test_input(test, "matches", "on_velo_line", clusters.on_velo_line, clusters.count);
+  }
   sl_test_input(test, "geometry", "neighbours", neighbours, CALO_CELLS * CALO_NEIGHBOURS);
   set_banks("mc_photons");
   assert_int_equal(sl_test_run(test), 0);
@@ -112,6 +118,33 @@ static void two_clusters_of_a_pi0_give_its_mass(void **state) {
   assert_true(atoi(cell + 1) + atoi(strchr(cell + 1, ',') + 1) == 1); /* 130 to 140 MeV */
 }
 
+static void assert_three(const char *report, const char *key, int all, int on_no_track, int on_no_line) {
+  const int expected[] = {all, on_no_track, on_no_line};
+  const char *at = strchr(strstr(report, key), '[');
+  for (int i = 0; i < 3; i++, at = strchr(at + 1, ',')) assert_int_equal(atoi(at + 1), expected[i]);
+}
+
+/* Four photons: on no track, on a track, ahead of a VELO track, both. Two further clusters, one too small for a pair.
+ */
+static void requirements_of_neutral_clusters_are_compared(void **state) {
+  (void)state;
+  clusters.has_matches = 1;
+  for (uint32_t i = 0; i < 4; i++) {
+    add_photon(10000, 1265, 0, 100 * (i + 1), i < 2 ? 7 : 8);
+    add_cluster((uint16_t)(100 * (i + 1)), 10000, 1265, 0, 0.9f);
+    clusters.on_track[i] = i % 2;
+    clusters.on_velo_line[i] = i >= 2;
+  }
+  add_cluster(600, 10000, 1265, 0, 0.9f);
+  add_cluster(700, 3000, 1265, 0, 0.9f);
+  end_photons(TRUTH_PHOTONS_VERSION, 0);
+  const char *report = run();
+  assert_three(named(strstr(report, "\"photons\""), "all"), "\"accepted\"", 4, 2, 1);
+  assert_three(report, "\"clusters\"", 5, 3, 2);
+  assert_three(report, "\"photon_clusters\"", 4, 2, 1);
+  assert_three(report, "\"pi0_accepted\"", 2, 0, 0);
+}
+
 /* 0 / 0 is NaN. */
 static void a_photon_without_energy_is_ignored_in_energies(void **state) {
   (void)state;
@@ -143,9 +176,8 @@ static void photons_of_another_version_or_size_are_malformed(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
-      TEST(a_photon_is_found_by_a_cluster_at_its_cell),
-      TEST(two_clusters_of_a_pi0_give_its_mass),
-      TEST(a_photon_without_energy_is_ignored_in_energies),
+      TEST(a_photon_is_found_by_a_cluster_at_its_cell),       TEST(two_clusters_of_a_pi0_give_its_mass),
+      TEST(requirements_of_neutral_clusters_are_compared),    TEST(a_photon_without_energy_is_ignored_in_energies),
       TEST(photons_of_another_version_or_size_are_malformed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,9 +9,8 @@ SL_ARGUMENTS(where_clusters, WHERE_CLUSTERS);
 static const struct where_scope where_clusters_scopes[] = {
     WHERE_SCOPES_OF_CANDIDATES(struct where_clusters_args, calo_clusters)};
 
-WHERE_LINE(where_clusters, "calorimeter clusters that satisfy an expression in the graph", calo_clusters, 0) {
-  return WHERE_EVALUATE(NULL);
-}
+WHERE_LINE(where_clusters, "calorimeter clusters that satisfy an expression in the graph", calo_clusters,
+           WHERE_NO_CHILDREN, WHERE_ALL_ARE_VALID);
 
 #define LINES(L) L(where_clusters)
 LINES_OVER(calo_clusters, LINES);

@@ -7,7 +7,8 @@ SL_ARGUMENTS(where_events, WHERE_EVENTS);
 
 static const struct where_scope where_events_scopes[] = {WHERE_SCOPES_OF_EVENTS(struct where_events_args)};
 
-WHERE_LINE(where_events, "events that satisfy an expression in the graph", events, 0) { return WHERE_EVALUATE(NULL); }
+WHERE_LINE(where_events, "events that satisfy an expression in the graph", events, WHERE_NO_CHILDREN,
+           WHERE_ALL_ARE_VALID);
 
 #define LINES(L) L(where_events)
 LINES_OVER(events, LINES);

@@ -61,7 +61,7 @@ static SL_UNUSED uint32_t where_is_conjunction(const uint64_t *program, uint32_t
     const uint64_t word = program[at++];
     const uint32_t operation = (uint32_t)word & SL_EXPRESSION_8_BITS;
     if (operation == SL_EXPRESSION_NOT || operation == SL_EXPRESSION_JUMP) return 0;
-    if (operation == SL_EXPRESSION_CALL) at++;
+    if (operation == SL_EXPRESSION_CALL) at += where_arguments(word) - 1;
     if (operation == SL_EXPRESSION_INTEGERS) {
       at += sl_expression_integer_words(program[at]);
       at += sl_expression_integer_words(program[at]);
@@ -71,15 +71,16 @@ static SL_UNUSED uint32_t where_is_conjunction(const uint64_t *program, uint32_t
 }
 
 /* Explains a program; returns 1 or 0 as where_evaluate does. */
-static SL_UNUSED uint32_t where_explain(const uint64_t *program, uint32_t words, const void *args,
-                                        const struct where_children *children, uint32_t event, uint32_t item,
-                                        struct sl_explanation *explanation) {
-  const struct where_subject subject = where_subject_of(args, children, event, item);
-  const struct where_source source = where_source_of(program, words);
-  const uint32_t is_accepted = where_evaluate(program, words, args, children, event, item);
-  const uint32_t role = where_is_conjunction(program, words, &source) ? SL_ROLE_REQUIREMENT : SL_ROLE_PART;
-  struct sl_expression_state m = {.result = 1.0f};
-  for (uint32_t i = 0; m.at < words;) {
+static SL_UNUSED uint32_t where_explain(const uint64_t *table, struct where_size size, const void *args, uint32_t event,
+                                        uint32_t item, struct sl_explanation *explanation) {
+  const struct where_subject subject = where_subject_of(table, args, event, item);
+  const uint64_t *program = table + WHERE_PROGRAM;
+  const struct where_source source = where_source_of(program, size.words);
+  const uint32_t is_accepted = where_evaluate(table, size, args, event, item);
+  const uint32_t role = where_is_conjunction(program, size.words, &source) ? SL_ROLE_REQUIREMENT : SL_ROLE_PART;
+  float stack[SL_EXPRESSION_STACK_MAX];
+  struct sl_expression_state m = {1.0f, 0, 0, stack};
+  for (uint32_t i = 0; m.at < size.words;) {
     const uint64_t *comparison = source.comparisons + 2 * (size_t)i;
     if (i == source.count || m.at != comparison[0]) {
       where_step(&subject, program, &m);

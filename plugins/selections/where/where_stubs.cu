@@ -9,9 +9,8 @@ SL_ARGUMENTS(where_stubs, WHERE_STUBS);
 static const struct where_scope where_stubs_scopes[] = {
     WHERE_SCOPES_OF_CANDIDATES(struct where_stubs_args, muon_stubs)};
 
-WHERE_LINE(where_stubs, "muon stubs that satisfy an expression in the graph", muon_stubs, 0) {
-  return WHERE_EVALUATE(NULL);
-}
+WHERE_LINE(where_stubs, "muon stubs that satisfy an expression in the graph", muon_stubs, WHERE_NO_CHILDREN,
+           WHERE_ALL_ARE_VALID);
 
 #define LINES(L) L(where_stubs)
 LINES_OVER(muon_stubs, LINES);

@@ -8,9 +8,8 @@ SL_ARGUMENTS(where_velo_tracks, WHERE_VELO_TRACKS);
 static const struct where_scope where_velo_tracks_scopes[] = {
     WHERE_SCOPES_OF_CANDIDATES(struct where_velo_tracks_args, track_states)};
 
-WHERE_LINE(where_velo_tracks, "VELO tracks that satisfy an expression in the graph", track_states, 0) {
-  return WHERE_EVALUATE(NULL);
-}
+WHERE_LINE(where_velo_tracks, "VELO tracks that satisfy an expression in the graph", track_states, WHERE_NO_CHILDREN,
+           WHERE_ALL_ARE_VALID);
 
 #define LINES(L) L(where_velo_tracks)
 LINES_OVER(track_states, LINES);

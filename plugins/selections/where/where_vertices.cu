@@ -1,5 +1,6 @@
 /* where_vertices.cu: lines without code (where.h) over secondary vertices; fields of the children and masses. */
 #include "where_line.h"
+#include "where_pairs.h"
 
 #define SL_ARGS where_vertices_args
 #define WHERE_VERTICES(M)                                                       \
@@ -13,13 +14,14 @@ static const struct where_scope where_vertices_scopes[] = {
     WHERE_FIELDS("first.", struct where_vertices_args, particles, particles, SL_EXPRESSION_OF_LINK, WHERE_FIRST),
     WHERE_FIELDS("second.", struct where_vertices_args, particles, particles, SL_EXPRESSION_OF_LINK, WHERE_SECOND)};
 
-WHERE_LINE(where_vertices, "pairs of long tracks that satisfy an expression in the graph", secondary_vertices, 1) {
-  const struct where_children children = {
-      {{a->particles.offsets, a->candidates.first}, {a->particles.offsets, a->candidates.second}},
-      a->particles.p,
-      a->candidates.opening};
-  return WHERE_EVALUATE(&children);
-}
+static const struct sl_expression_link where_vertices_links[] = {
+    WHERE_LINKS_OF_PAIRS(struct where_vertices_args, candidates, particles)};
+static const struct where_decay where_vertices_decays[] = {
+    WHERE_DECAY_OF_PAIR(struct where_vertices_args, candidates, particles, WHERE_FIRST + 1, WHERE_SECOND + 1, 0)};
+#define where_vertices_functions where_pair_functions
+
+WHERE_LINE(where_vertices, "pairs of long tracks that satisfy an expression in the graph", secondary_vertices,
+           WHERE_DECAYS(where_vertices), WHERE_ALL_ARE_VALID);
 
 #define LINES(L) L(where_vertices)
 LINES_OVER(secondary_vertices, LINES);

@@ -1,7 +1,9 @@
 /* photon_check.c: truth.photon_check, true photons and pi0 compared with clusters in the calorimeter (README.md).
  * A photon is matched to the cluster of largest energy with a highest cell that is, or is adjacent to, the photon's
  * cell. It is found if the cluster has at least half of its energy. Two photons of a pi0 that are found in different
- * clusters with enough transverse energy give a mass, as do all other pairs of such clusters. */
+ * clusters with enough transverse energy give a mass, as do all other pairs of such clusters. With the matches of the
+ * clusters with tracks, the requirements of neutral clusters are compared: photons and other clusters that they accept.
+ */
 #include "association/mc_banks.h"
 #include "calo/event_model.h"
 #include "spread.h"
@@ -19,6 +21,8 @@
 #define SL_ARGS photon_check_args
 #define PHOTON_CHECK(M)                                                                                       \
   M(IN, clusters, calo_clusters, "offsets cell energy et x y highest_share", "calorimeter clusters to check") \
+  M(OPTIONAL_IN, matches, calo_cluster_matches, "",                                                           \
+    "matches of the clusters with tracks; if not connected: no cluster is on a track")                        \
   M(IN, geometry, calo_geometry, "neighbours", "neighbours per cell")                                         \
   M(IN, mc_photons, mc_photon_banks, "offsets source_id version size_bytes first_word payload",               \
     "banks with true photons")                                                                                \
@@ -39,9 +43,14 @@ static const double found_min = 0.5; /* fraction of the true energy */
 /* Histograms of masses, in steps of 5 MeV. */
 enum { MASS_CELLS = 100, MASS_STEP = 5 };
 
+/* Requirements on clusters, each with those before it. */
+enum { ANY_CLUSTER, ON_NO_TRACK, ON_NO_LINE, REQUIREMENTS };
+static const char *const requirement_names[REQUIREMENTS] = {"all", "on no long track", "and not ahead of a VELO track"};
+
 struct photons {
   uint64_t count, found;
-  struct spread energy, x; /* cluster energy / true energy - 1; cluster x - true x, mm */
+  uint64_t accepted[REQUIREMENTS]; /* found, in clusters that meet a requirement */
+  struct spread energy, x;         /* cluster energy / true energy - 1; cluster x - true x, mm */
 };
 
 struct photon_check {
@@ -49,10 +58,12 @@ struct photon_check {
   struct mc_joined joined;
   struct photons photons[BINS + 1];
   uint64_t outside; /* photons that cross no cell */
-  uint64_t pi0, pi0_found;
-  struct spread mass;                                /* of found pi0: mass / true mass - 1 */
-  uint64_t pairs[MASS_CELLS], pi0_pairs[MASS_CELLS]; /* by mass: all pairs; pairs from a found pi0 */
-  int32_t *cluster;                                  /* of each photon of the event */
+  uint64_t pi0, pi0_found, pi0_accepted[REQUIREMENTS];
+  uint32_t has_matches;                                           /* the input `matches` is connected */
+  uint64_t clusters[REQUIREMENTS], photon_clusters[REQUIREMENTS]; /* of pairs: all, and those of found photons */
+  struct spread mass;                                             /* of found pi0: mass / true mass - 1 */
+  uint64_t pairs[MASS_CELLS], pi0_pairs[MASS_CELLS];              /* by mass: all pairs; pairs from a found pi0 */
+  int32_t *cluster;                                               /* of each photon of the event */
   uint64_t capacity;
 };
 
@@ -98,6 +109,17 @@ static int32_t cluster_of(const struct photon_check_args *args, uint32_t event, 
   return best >= 0 && (double)clusters->energy[best] >= found_min * (double)p->energy ? best : NO_CLUSTER;
 }
 
+/* The number of requirements that a cluster meets. */
+static uint32_t met_by(const struct photon_check_args *args, uint32_t cluster) {
+  if (!args->matches.offsets) return REQUIREMENTS;
+  if (args->matches.on_track[cluster]) return ON_NO_TRACK;
+  return args->matches.on_velo_line[cluster] ? ON_NO_LINE : REQUIREMENTS;
+}
+
+static void count_met(uint64_t counts[REQUIREMENTS], uint32_t met) {
+  for (uint32_t k = 0; k < met; k++) counts[k]++;
+}
+
 static void add_photon(struct photon_check *c, const struct photon_check_args *args, const struct truth_photon *p,
                        int32_t cluster) {
   const double et = et_of(p);
@@ -109,6 +131,7 @@ static void add_photon(struct photon_check *c, const struct photon_check_args *a
     n->count++;
     if (cluster < 0) continue;
     n->found++;
+    count_met(n->accepted, met_by(args, (uint32_t)cluster));
     spread_add(&n->energy, energy_range, (double)args->clusters.energy[cluster] / (double)p->energy - 1);
     spread_add(&n->x, x_range_mm, (double)args->clusters.x[cluster] - (double)p->x);
   }
@@ -158,9 +181,23 @@ static void add_pi0(struct photon_check *c, const struct photon_check_args *args
     if (a < 0 || b < 0 || a == b || !is_pair_cluster(args, (uint32_t)a) || !is_pair_cluster(args, (uint32_t)b)) return;
     const double mass = mass_of(&args->clusters, (uint32_t)a, (uint32_t)b);
     c->pi0_found++;
+    const uint32_t met_by_a = met_by(args, (uint32_t)a), met_by_b = met_by(args, (uint32_t)b);
+    count_met(c->pi0_accepted, met_by_a < met_by_b ? met_by_a : met_by_b);
     spread_add(&c->mass, mass_range, mass / pi0_mass - 1);
     add_mass(c->pi0_pairs, mass);
     return;
+  }
+}
+
+/* Counts the clusters that pairs are made of. */
+static void add_clusters(struct photon_check *c, const struct photon_check_args *args, uint32_t event,
+                         uint32_t photon_count) {
+  for (uint32_t i = args->clusters.offsets[event]; i < args->clusters.offsets[event + 1]; i++) {
+    int is_photon = 0;
+    if (!is_pair_cluster(args, i)) continue;
+    for (uint32_t k = 0; k < photon_count; k++) is_photon |= c->cluster[k] == (int32_t)i;
+    count_met(c->clusters, met_by(args, i));
+    if (is_photon) count_met(c->photon_clusters, met_by(args, i));
   }
 }
 
@@ -181,6 +218,7 @@ static int check_event(struct photon_check *c, const struct photon_check_args *a
   }
   for (uint32_t i = 0; i < count; i++) add_pi0(c, args, i, count);
   add_pairs(c, args, event);
+  add_clusters(c, args, event, count);
   return SL_OK;
 }
 
@@ -201,6 +239,7 @@ static int photon_check_consume(void *state, const struct sl_services *s, const 
                                 const struct sl_batch *batch) {
   const struct photon_check_args *args = (const struct photon_check_args *)args_;
   struct photon_check *c = (struct photon_check *)state;
+  c->has_matches = args->matches.offsets ? 1 : 0;
   SL_FOR_BATCH (event, batch) {
     const struct sl_event *e = &batch->events[event];
     const int has_truth = args->mc_photons.offsets[event] != args->mc_photons.offsets[event + 1];
@@ -219,6 +258,12 @@ static int photon_check_consume(void *state, const struct sl_services *s, const 
 
 /* --------------------------------------------------------------------------------------------------- the report */
 
+static void report_counts(const uint64_t counts[REQUIREMENTS], const char *key, const struct sl_report *r) {
+  r->begin_array(r->context, key);
+  for (uint32_t k = 0; k < REQUIREMENTS; k++) r->integer(r->context, NULL, (int64_t)counts[k]);
+  r->end_array(r->context);
+}
+
 static void report_photons(const struct photons *n, const char *name, const struct sl_report *r) {
   const double share = ratio((double)n->found, (double)n->count), error = rate_error(n->found, n->count);
   const double median = spread_median(&n->energy, energy_range), width = spread_width(&n->energy, energy_range);
@@ -232,6 +277,7 @@ static void report_photons(const struct photons *n, const char *name, const stru
   r->number(r->context, "energy_median", median);
   r->number(r->context, "energy_width", width);
   r->number(r->context, "x_width", x);
+  report_counts(n->accepted, "accepted", r);
   r->end_object(r->context);
   if (n->count > 0)
     r->line(r->context,
@@ -264,6 +310,26 @@ static void report_pi0(const struct photon_check *c, const struct sl_report *r) 
   spread_report_ignored(&c->mass, "masses", r);
 }
 
+/* The effect of the requirements of neutral clusters, if the matches are connected. */
+static void report_requirements(const struct photon_check *c, const struct sl_report *r) {
+  const struct photons *all = &c->photons[ALL];
+  report_counts(c->clusters, "clusters", r);
+  report_counts(c->photon_clusters, "photon_clusters", r);
+  report_counts(c->pi0_accepted, "pi0_accepted", r);
+  if (!c->has_matches || c->clusters[ANY_CLUSTER] == 0) return;
+  for (uint32_t k = 0; k < REQUIREMENTS; k++)
+    r->line(r->context,
+            "clusters of pairs, %-30s of photons: %6.2f %% of %-6" PRIu64 " others: %6.2f %% of %-6" PRIu64
+            " pi0: %6.2f %%  photons of any ET: %6.2f %%",
+            requirement_names[k], 100 * ratio((double)c->photon_clusters[k], (double)c->photon_clusters[ANY_CLUSTER]),
+            c->photon_clusters[ANY_CLUSTER],
+            100 * ratio((double)(c->clusters[k] - c->photon_clusters[k]),
+                        (double)(c->clusters[ANY_CLUSTER] - c->photon_clusters[ANY_CLUSTER])),
+            c->clusters[ANY_CLUSTER] - c->photon_clusters[ANY_CLUSTER],
+            100 * ratio((double)c->pi0_accepted[k], (double)c->pi0_found),
+            100 * ratio((double)all->accepted[k], (double)all->found));
+}
+
 static int photon_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   const struct photon_check *c = (const struct photon_check *)state;
   tally_report(&c->tally, r);
@@ -274,6 +340,7 @@ static int photon_check_finish(void *state, const struct sl_services *s, const s
   spread_report_ignored(&c->photons[ALL].energy, "energies", r);
   spread_report_ignored(&c->photons[ALL].x, "positions", r);
   report_pi0(c, r);
+  report_requirements(c, r);
   tally_warn(&c->tally, s);
   return SL_OK;
 }

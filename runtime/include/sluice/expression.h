@@ -44,7 +44,9 @@ enum {
   SL_EXPRESSION_NOT,
   SL_EXPRESSION_JUMP,     /* no operation */
   SL_EXPRESSION_PUSH,     /* push the result */
-  SL_EXPRESSION_CALL,     /* function of a plugin; its arguments are the constants of this and the next word */
+  SL_EXPRESSION_CALL,     /* function of a plugin, `call` in bits 16..31; its arguments are the constants of this and
+                           * the next words */
+  SL_EXPRESSION_TEST,     /* as LOAD; the next instruction compares the result with a constant: SL_EXPRESSION_IF_... */
   SL_EXPRESSION_INTEGERS, /* exact comparison of the operands in the next words; the comparison is in bits 32..63 */
   SL_EXPRESSION_OPERATIONS
 };
@@ -59,6 +61,8 @@ enum {
   SL_EXPRESSION_OPERANDS
 };
 enum { SL_EXPRESSION_NO_JUMP, SL_EXPRESSION_IF_FALSE, SL_EXPRESSION_IF_TRUE };
+/* Bits of SL_EXPRESSION_TEST instead of a target: when the comparison is true, if it is not SL_EXPRESSION_HAS. */
+enum { SL_EXPRESSION_IF_LESS = 1 << 16, SL_EXPRESSION_IF_EQUAL = 1 << 17, SL_EXPRESSION_IF_GREATER = 1 << 18 };
 enum {
   SL_EXPRESSION_OPERAND_SHIFT = 8,
   SL_EXPRESSION_JUMP_SHIFT = 12,
@@ -80,6 +84,7 @@ enum { SL_EXPRESSION_UNIT_BYTES = 128 };
 struct sl_expression_program {
   uint64_t words[SL_EXPRESSION_WORDS_MAX];
   uint32_t count;
+  uint32_t leading; /* words at the beginning that sl_expression_lead can run */
   struct sl_expression_comparison {
     uint32_t word;                                   /* its instruction */
     uint32_t left_at, left_end, right_at, right_end; /* bytes of its operands in the expression */
@@ -101,6 +106,7 @@ enum { SL_EXPRESSION_PROBLEM_BYTES = 256 };
 struct sl_expression_search {
   const char *name; /* `length` bytes */
   uint32_t length;
+  uint32_t arguments;               /* of a function: their number */
   uint32_t at;                      /* byte of the expression */
   const struct sl_function *within; /* the function with the name in its text; NULL: none */
   struct sl_expression_nearest nearest;
@@ -111,6 +117,7 @@ struct sl_expression_search {
   uint32_t link;    /* OF_LINK: its number */
   const char *unit; /* "" for none */
   const struct sl_function *function;
+  uint32_t call;                             /* of a function without text: its number in instructions, below 2^16 */
   char problem[SL_EXPRESSION_PROBLEM_BYTES]; /* the error, if the name cannot be used */
 };
 
@@ -142,6 +149,9 @@ int sl_expression_compile(const char *text, const struct sl_expression_language 
 void sl_expression_search_begin(struct sl_expression_search *search, const char *name, uint32_t length);
 void sl_expression_offer(struct sl_expression_nearest *nearest, const char *prefix, const char *name);
 const char *sl_expression_nearest_name(const struct sl_expression_nearest *nearest);
+/* Number of parameters of a function. Functions of one name differ in it: a language finds the one with as many
+ * parameters as the search has `arguments`, or else one with the name. */
+uint32_t sl_expression_parameters(const struct sl_function *function);
 #ifdef __cplusplus
 }
 #endif

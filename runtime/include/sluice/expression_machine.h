@@ -5,21 +5,32 @@
 #include <sluice/expression.h>
 #include <sluice/kernel.h>
 
-/* An index of the candidate to an item of another collection. */
-struct sl_expression_link {
-  const uint32_t *offsets; /* of the other collection */
-  const uint32_t *indices; /* by candidate; relative to the event */
-};
-
 /* The candidate that a program runs on. */
 struct sl_expression_subject {
   const void *args;
-  const struct sl_expression_link *links; /* NULL: there are none */
+  const struct sl_expression_link *links;
   uint32_t event, item;
 };
 
+/* The pointer at an offset of the argument struct. CUDA would read it byte by byte if it did not know the alignment. */
+static SL_DEVICE const void *sl_expression_pointer(const void *args, size_t offset) {
+  const void *pointer;
+  memcpy(&pointer, __builtin_assume_aligned((const unsigned char *)args + offset, sizeof pointer), sizeof pointer);
+  return pointer;
+}
+
+/* The item that a link of `item` refers to. */
+static SL_DEVICE uint32_t sl_expression_follow(const struct sl_expression_subject *s,
+                                               const struct sl_expression_link *l, uint32_t item) {
+  const uint32_t *offsets = (const uint32_t *)sl_expression_pointer(s->args, l->offsets);
+  const uint32_t *indices = (const uint32_t *)sl_expression_pointer(s->args, l->indices & SL_EXPRESSION_16_BITS);
+  return offsets[s->event] + indices[item];
+}
+
 static SL_DEVICE uint32_t sl_expression_linked(const struct sl_expression_subject *s, uint32_t link) {
-  return s->links[link].offsets[s->event] + s->links[link].indices[s->item];
+  const struct sl_expression_link *l = &s->links[link];
+  const uint32_t through = l->indices >> 16;
+  return sl_expression_follow(s, l, through > 0 ? sl_expression_follow(s, &s->links[through - 1], s->item) : s->item);
 }
 
 static SL_DEVICE uint32_t sl_expression_index(const struct sl_expression_subject *s, uint32_t operand, uint64_t word) {
@@ -40,13 +51,6 @@ static SL_DEVICE float sl_expression_number(const void *values, uint32_t type, u
     default:
       return 0.0f;
   }
-}
-
-/* The pointer at an offset of the argument struct. */
-static SL_DEVICE const void *sl_expression_pointer(const void *args, size_t offset) {
-  const void *pointer;
-  memcpy(&pointer, (const unsigned char *)args + offset, sizeof pointer);
-  return pointer;
 }
 
 static SL_DEVICE const void *sl_expression_values(const struct sl_expression_subject *s, uint64_t word) {
@@ -159,6 +163,7 @@ static SL_DEVICE float sl_expression_product(float factor, float count) {
 static SL_DEVICE float sl_expression_result(uint32_t operation, float left, float right) {
   switch (operation) {
     case SL_EXPRESSION_LOAD:
+    case SL_EXPRESSION_TEST:
       return right;
     case SL_EXPRESSION_ADD:
       return left + right;
@@ -207,10 +212,11 @@ static SL_DEVICE float sl_expression_result(uint32_t operation, float left, floa
   }
 }
 
-/* State of the machine. */
+/* State of the machine. The stack is an array of its own, so that the other members stay in registers. */
 struct sl_expression_state {
-  float result, stack[SL_EXPRESSION_STACK_MAX];
+  float result;
   uint32_t depth, at; /* at: the next word */
+  float *stack;       /* SL_EXPRESSION_STACK_MAX */
 };
 
 /* Runs the instruction at m->at, without its jump; not that of a plugin's function (SL_EXPRESSION_CALL). The compiler
@@ -242,14 +248,64 @@ static SL_DEVICE void sl_expression_jump(uint64_t word, struct sl_expression_sta
     m->at = (uint32_t)word >> SL_EXPRESSION_TARGET_SHIFT & SL_EXPRESSION_16_BITS;
 }
 
+/* A number; most are of type f32. */
+static SL_DEVICE float sl_expression_load(const void *values, uint32_t type, uint32_t index) {
+  return type == SL_TYPE_f32 ? ((const float *)values)[index] : sl_expression_number(values, type, index);
+}
+
+/* Compares the value that `word`, SL_EXPRESSION_TEST, has loaded with the constant of the next instruction. */
+static SL_DEVICE uint32_t sl_expression_compare(float left, uint64_t word, uint64_t next) {
+  const float right = sl_f32_from_bits((uint32_t)(next >> SL_EXPRESSION_CONSTANT_SHIFT));
+  const uint32_t is_true =
+      (uint32_t)word & ((left < right ? SL_EXPRESSION_IF_LESS : 0u) | (left == right ? SL_EXPRESSION_IF_EQUAL : 0u) |
+                        (left > right ? SL_EXPRESSION_IF_GREATER : 0u));
+  const uint32_t has = ((uint32_t)next & SL_EXPRESSION_8_BITS) == SL_EXPRESSION_HAS;
+  return (has ? sl_to_u32(left) & sl_to_u32(right) : is_true) != 0;
+}
+
+/* Runs the pair of instructions `word`, SL_EXPRESSION_TEST, and `next`: most instructions of conditions are such
+ * pairs. The result is that of sl_expression_step for both. */
+static SL_DEVICE void sl_expression_test(const struct sl_expression_subject *s, uint64_t word, uint64_t next,
+                                         struct sl_expression_state *m) {
+  const uint32_t operand = (uint32_t)word >> SL_EXPRESSION_OPERAND_SHIFT & SL_EXPRESSION_4_BITS;
+  const uint32_t index = sl_expression_index(s, operand, word);
+  const float left = sl_expression_load(sl_expression_values(s, word), sl_expression_type(word), index);
+  m->result = sl_expression_compare(left, word, next) ? 1.0f : 0.0f;
+  m->at += 2;
+  sl_expression_jump(next, m);
+}
+
+static SL_DEVICE uint32_t sl_expression_is_test(uint64_t word) {
+  return ((uint32_t)word & SL_EXPRESSION_8_BITS) == SL_EXPRESSION_TEST ? 1u : 0u;
+}
+
+/* Runs the comparison of a value of the candidate with a constant: SL_EXPRESSION_TEST and the next instruction. */
+static SL_DEVICE uint32_t sl_expression_holds(const void *args, uint32_t item, const uint64_t *words) {
+  const uint64_t word = words[0], next = words[1];
+  const void *values = sl_expression_pointer(args, word >> SL_EXPRESSION_CONSTANT_SHIFT & SL_EXPRESSION_16_BITS);
+  return sl_expression_compare(sl_expression_load(values, sl_expression_type(word), item), word, next);
+}
+
+/* Runs the first `leading` words of a program, which are comparisons of values of the candidate with constants, all of
+ * which must be true; returns 1 if they are. This is faster than the machine, and decides about most candidates. */
+static SL_DEVICE SL_UNUSED uint32_t sl_expression_lead(const void *args, uint32_t item, const uint64_t *program,
+                                                       uint32_t leading) {
+  for (uint32_t at = 0; at < leading; at += 2)
+    if (!sl_expression_holds(args, item, program + at)) return 0;
+  return 1;
+}
+
 /* Runs a program without functions of a plugin; returns the result, of a condition 1 or 0. */
 static SL_DEVICE SL_UNUSED float sl_expression_evaluate(const uint64_t *program, uint32_t words,
                                                         const struct sl_expression_subject *s) {
-  struct sl_expression_state m;
-  m.result = 1.0f;
-  m.depth = m.at = 0;
+  float stack[SL_EXPRESSION_STACK_MAX];
+  struct sl_expression_state m = {1.0f, 0, 0, stack};
   while (m.at < words) {
     const uint64_t word = program[m.at];
+    if (sl_expression_is_test(word)) {
+      sl_expression_test(s, word, program[m.at + 1], &m);
+      continue;
+    }
     sl_expression_step(s, program, &m);
     sl_expression_jump(word, &m);
   }

@@ -28,6 +28,7 @@
  * Every thread of the warp must call the warp's collectives:
  *   sl_warp_sync()                       barrier: threads see what the other threads of the warp wrote before it
  *   sl_warp_any(predicate)               1 if `predicate` is nonzero in any thread, else 0
+ *   sl_warp_get_u32(value, lane)         `value` of the thread `lane`
  *   sl_warp_exclusive_scan(value)        sum of the values of the threads before this one
  *   sl_warp_append(is_selected, &length) sl_block_append for a list of the warp's own
  *   sl_warp_list_index(start, &begun)    number of contiguous, non-empty lists that begin at or before this thread's

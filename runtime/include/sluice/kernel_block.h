@@ -6,6 +6,7 @@
  *   sl_warp_shuffle_down_u32/_u64/_f32             value of the lane `delta` above; undefined if there is none
  *   sl_warp_shuffle_xor_u32/_u64/_f32(value, mask) value of the lane with number (own number XOR `mask`)
  *   sl_warp_shuffle_f32(value, lane)               value of lane `lane`
+ *   sl_warp_get_u32(value, lane)                   value of lane `lane`
  *   sl_warp_ballot(predicate)                      uint64_t with one bit per lane
  *   sl_warp_any(predicate)                         1 if the predicate is nonzero in any lane, else 0
  *   sl_warp_sync()                                 barrier of the warp

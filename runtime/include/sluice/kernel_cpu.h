@@ -66,6 +66,10 @@ static SL_DEVICE uint32_t sl_warp_lane(void) { return 0; }
 static SL_DEVICE uint32_t sl_warp_lanes(void) { return 1; }
 static SL_DEVICE void sl_warp_sync(void) {}
 static SL_DEVICE uint32_t sl_warp_any(uint32_t predicate) { return predicate ? 1u : 0u; }
+static SL_DEVICE uint32_t sl_warp_get_u32(uint32_t value, uint32_t lane) {
+  (void)lane;
+  return value;
+}
 static SL_DEVICE uint32_t sl_warp_any_needed(uint32_t is_needed) { return sl_warp_any(is_needed); }
 static SL_DEVICE uint32_t sl_warp_exclusive_scan(uint32_t value) {
   (void)value;

@@ -148,6 +148,9 @@ static SL_DEVICE uint64_t sl_warp_shuffle_xor_u64(uint64_t value, uint32_t mask)
 static SL_DEVICE float sl_warp_shuffle_down_f32(float value, uint32_t delta) { return __shfl_down(value, delta); }
 static SL_DEVICE float sl_warp_shuffle_xor_f32(float value, uint32_t mask) { return __shfl_xor(value, (int)mask); }
 static SL_DEVICE float sl_warp_shuffle_f32(float value, uint32_t lane) { return __shfl(value, (int)lane); }
+static SL_DEVICE uint32_t sl_warp_get_u32(uint32_t value, uint32_t lane) {
+  return (uint32_t)__shfl((int)value, (int)lane);
+}
 static SL_DEVICE uint64_t sl_warp_ballot(uint32_t predicate) { return __ballot((int)predicate); }
 static SL_DEVICE uint32_t sl_warp_any(uint32_t predicate) { return (uint32_t)__any((int)predicate); }
 static SL_DEVICE void sl_warp_sync(void) {
@@ -181,6 +184,9 @@ static SL_DEVICE float sl_warp_shuffle_xor_f32(float value, uint32_t mask) {
   return __shfl_xor_sync(0xFFFFFFFFu, value, (int)mask);
 }
 static SL_DEVICE float sl_warp_shuffle_f32(float value, uint32_t lane) {
+  return __shfl_sync(0xFFFFFFFFu, value, (int)lane);
+}
+static SL_DEVICE uint32_t sl_warp_get_u32(uint32_t value, uint32_t lane) {
   return __shfl_sync(0xFFFFFFFFu, value, (int)lane);
 }
 static SL_DEVICE uint64_t sl_warp_ballot(uint32_t predicate) { return __ballot_sync(0xFFFFFFFFu, (int)predicate); }

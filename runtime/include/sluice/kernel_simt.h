@@ -181,10 +181,11 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
 #define sl_warp_shuffle_xor_f32(value, mask)   sl_simt_float(sl_warp_shuffle_xor_u32(sl_simt_bits(value), mask))
 #define sl_warp_shuffle_f32(value, lane) \
   sl_simt_float((uint32_t)SL_SIMT_WARP_("shuffle", SL_SIMT_SHUFFLE, sl_simt_bits(value), lane))
-#define sl_warp_ballot(predicate) SL_SIMT_WARP_("ballot", SL_SIMT_BALLOT, (predicate) ? 1u : 0u, 0)
-#define sl_warp_any(predicate)    (sl_warp_ballot(predicate) != 0 ? 1u : 0u)
-#define sl_warp_sync()            ((void)SL_SIMT_WARP_("warp sync", SL_SIMT_SYNC, 0, 0))
-#define sl_count_bits(mask)       ((uint32_t)__builtin_popcountll(mask))
+#define sl_warp_get_u32(value, lane) ((uint32_t)SL_SIMT_WARP_("warp get", SL_SIMT_SHUFFLE, value, lane))
+#define sl_warp_ballot(predicate)    SL_SIMT_WARP_("ballot", SL_SIMT_BALLOT, (predicate) ? 1u : 0u, 0)
+#define sl_warp_any(predicate)       (sl_warp_ballot(predicate) != 0 ? 1u : 0u)
+#define sl_warp_sync()               ((void)SL_SIMT_WARP_("warp sync", SL_SIMT_SYNC, 0, 0))
+#define sl_count_bits(mask)          ((uint32_t)__builtin_popcountll(mask))
 
 /* ------------------------------------------------------------------------------------------- collectives */
 

@@ -304,14 +304,17 @@
 /* An optional reference to a field with one value for each event, or for each item of the reference `of`. */
 #define SL_OPTIONAL_FIELD_REF(member, of, types, doc_) SL_FIELD_REF_(member, types, doc_, SL_FLAG_OPTIONAL, #of)
 
-/* The program of an expression: `struct sl_program member`, compiled from the string property `expression`; and its
- * operands. The first operand is required: the expression has a value for each of its items. An algorithm of
- * values per event has no such operand. */
-#define SL_PROGRAM(member, expression, doc_)                                                                   \
+/* The program of an expression: `struct sl_program member`, compiled from the string property `expression`.
+ * SL_CONDITION: the program of a condition; a number is an error of the graph. */
+#define SL_PROGRAM_(member, expression, doc_, flags_)                                                          \
   {                                                                                                            \
-    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROGRAM, .flags = 0,                                       \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROGRAM, .flags = flags_,                                  \
     .args_offset = SL_OFFSET_(member, struct sl_program), .args_size = SL_SIZE_(member), .fields = #expression \
   }
+#define SL_PROGRAM(member, expression, doc_)   SL_PROGRAM_(member, expression, doc_, 0)
+#define SL_CONDITION(member, expression, doc_) SL_PROGRAM_(member, expression, doc_, SL_FLAG_CONDITION)
+/* The operands of the program. The first operand is required: the expression has a value for each of its items. An
+ * algorithm of values per event has no such operand. */
 #define SL_FIRST_OPERAND(member) SL_FIELD_REF_(member, "", "operand of the expression", SL_FLAG_OPERAND, NULL)
 #define SL_OPERAND(member) \
   SL_FIELD_REF_(member, "", "operand of the expression", SL_FLAG_OPERAND | SL_FLAG_OPTIONAL, NULL)
@@ -345,6 +348,7 @@
 #define SL_ARGUMENT_OPEN_IN_(member, base, ...)        struct base##_view_ports member
 #define SL_ARGUMENT_OPEN_OUT_(member, base, ...)       struct base##_ports member
 #define SL_ARGUMENT_PROGRAM_(member, ...)              struct sl_program member
+#define SL_ARGUMENT_CONDITION_(member, ...)            struct sl_program member
 #define SL_ARGUMENT_OPERAND_(member)                   struct sl_field_ref member
 #define SL_ARGUMENT_FIRST_OPERAND_(member)             struct sl_field_ref member
 #define SL_ARGUMENT_FIELD_REF_(member, ...)            struct sl_field_ref member

@@ -54,10 +54,11 @@ enum {
   SL_FLAG_TUNED = 32,
   SL_FLAG_SHARED = 64,
   SL_FLAG_FIELD = 128,
-  SL_FLAG_READ = 256,    /* PROPERTY of type string: path of a file that is read */
-  SL_FLAG_WRITTEN = 512, /* PROPERTY of type string: path of a file that is written */
-  SL_FLAG_INPUT = 1024,  /* PROPERTY of a source, a number: a value of the input's header */
-  SL_FLAG_OPERAND = 2048 /* FIELD: set by the runtime to an operand of the expression of PROGRAM */
+  SL_FLAG_READ = 256,      /* PROPERTY of type string: path of a file that is read */
+  SL_FLAG_WRITTEN = 512,   /* PROPERTY of type string: path of a file that is written */
+  SL_FLAG_INPUT = 1024,    /* PROPERTY of a source, a number: a value of the input's header */
+  SL_FLAG_OPERAND = 2048,  /* FIELD: set by the runtime to an operand of the expression of PROGRAM */
+  SL_FLAG_CONDITION = 4096 /* PROGRAM: the expression is a condition; NODE: alone is true for each item of the node */
 };
 
 /* Names of the entries of an output: those of the producers of a list port of the same algorithm. */
@@ -158,6 +159,11 @@ struct sl_field_ref {
   uint32_t reserved;
 };
 
+/* Indices of items to the items of another collection. Members are offsets of pointers in the arguments. */
+struct sl_expression_link {
+  uint32_t indices; /* relative to the event; bits 16..31: 0, or the number of the link to their items, plus 1 */
+  uint32_t offsets; /* of the other collection */
+};
 /* The program of an expression (expression.h), which the runtime compiles when it reads the graph. An algorithm with a
  * program has the expression as a string property and references for its operands (SL_OPERAND). The expression has a
  * value for each item of the first operand. The field `value` of the outputs has the unit of the expression.
@@ -166,9 +172,7 @@ struct sl_field_ref {
 enum { SL_PROGRAM_WORDS = 256, SL_PROGRAM_OPERANDS = 16, SL_PROGRAM_LINKS = 4 };
 struct sl_program {
   uint32_t word_count, link_count;
-  struct {
-    uint32_t indices, offsets; /* offsets of these pointers in the arguments */
-  } links[SL_PROGRAM_LINKS];
+  struct sl_expression_link links[SL_PROGRAM_LINKS];
   uint64_t words[SL_PROGRAM_WORDS];
 };
 

@@ -57,6 +57,7 @@ SL_COLLECTION(collectives_results, COLLECTIVES_RESULTS, "results of collectives 
   F(kept_count, u32, PER_EVENT, "", "number of selected numbers")                             \
   F(has_seventh, u32, PER_EVENT, "", "1: a number is divisible by seven")                     \
   F(begun, u32, PER_ITEM, "", "numbers divisible by three up to this one")                    \
+  F(weighted, u32, PER_ITEM, "", "sum of the event's numbers, each times its index plus 1")   \
   F(largest, u32, PER_ITEM, "", "largest of the eight numbers of this group")                 \
   F(sum, u32, PER_ITEM, "", "sum of the eight numbers of this group")                         \
   F(has_odd, u32, PER_ITEM, "", "1: one of the eight numbers is odd")                         \

@@ -46,6 +46,19 @@ static SL_DEVICE void own_row(const struct warps_args *a, uint32_t event, uint32
   }
 }
 
+/* Writes `weighted`: each lane asks all lanes, in an order of its own. */
+static SL_DEVICE void get_row(const struct warps_args *a, uint32_t first, uint32_t count) {
+  uint32_t sum = 0;
+  SL_FOR_WARP (i, count) {
+    const uint32_t mine = i < count ? a->numbers.value[first + i] : 0;
+    for (uint32_t k = 0; k < sl_warp_lanes(); k++) {
+      const uint32_t lane = (sl_warp_lane() + k) % sl_warp_lanes();
+      sum += (sl_base_i + lane + 1) * sl_warp_get_u32(mine, lane);
+    }
+  }
+  for (uint32_t i = sl_warp_lane(); i < count; i += sl_warp_lanes()) a->results.weighted[first + i] = sum;
+}
+
 /* Writes `largest`, `sum` and `has_odd`: eight numbers per group, or per thread on cpu. */
 static SL_DEVICE void ask_groups(const struct warps_args *a, uint32_t first, uint32_t count) {
   const uint32_t groups = sl_warp_lanes() / SL_GROUP(8), eights = (count + 7) / 8;
@@ -109,6 +122,7 @@ SL_KERNEL_ANY_BLOCK(warps_all, struct warps_args) {
     if (event % 4 == 3) sort_row(a.numbers.value + first, count, row, 8);
     scan_row(&a, event, first, count);
     own_row(&a, event, first, count);
+    get_row(&a, first, count);
     ask_groups(&a, first, count);
     make_turns(&a, first, count);
   }

@@ -72,6 +72,22 @@ enum { CALO_CLUSTERS_MAX = CALO_CELLS / 4 };
   F(highest_share, f32, PER_ITEM, "", "share of the highest cell in the energy of the cluster")
 SL_COLLECTION(calo_clusters, CALO_CLUSTERS_FIELDS, "clusters in the calorimeter");
 
+/* One item per cluster. The highest cell of a cluster is on a track if a straight line of the track meets it. */
+enum { CALO_OUTER, CALO_MIDDLE, CALO_INNER };
+#define CALO_CLUSTER_MATCHES_FIELDS(F)                                                                  \
+  F(offsets, u32, OFFSETS, "", "first cluster of each event")                                           \
+  F(on_track, u8, PER_ITEM, "", "1 if the highest cell of the cluster is on a long track, otherwise 0") \
+  F(on_velo_line, u8, PER_ITEM, "",                                                                     \
+    "1 if the highest cell of the cluster is straight ahead of a VELO track, otherwise 0")
+SL_COLLECTION(calo_cluster_matches, CALO_CLUSTER_MATCHES_FIELDS, "matches of clusters with tracks");
+
+#define CALO_NEUTRAL_CLUSTERS_FIELDS(F)                                             \
+  CALO_CLUSTERS_FIELDS(F)                                                           \
+  F(area, u8, PER_ITEM, "", "area of the highest cell: 0 outer, 1 middle, 2 inner") \
+  F(on_velo_line, u8, PER_ITEM, "",                                                 \
+    "1 if the highest cell of the cluster is straight ahead of a VELO track (bremsstrahlung), otherwise 0")
+SL_COLLECTION(calo_neutral_clusters, CALO_NEUTRAL_CLUSTERS_FIELDS, "clusters that are on no long track");
+
 /* Long tracks. The shower is the highest cell on the track, and the cells that touch it. */
 #define CALO_ELECTRONS_FIELDS(F)                                                                                       \
   F(offsets, u32, OFFSETS, "", "first track of each event")                                                            \

@@ -421,14 +421,14 @@ static inline void io_packer_list_types_(char *text, size_t text_size, uint32_t 
   snprintf(text + length, text_size - length, "%s%" PRIu32, length ? between : "", type);
 }
 
-/* Reports kinds that a node reads and no event had: graph or file are probably the wrong one. */
+/* Reports kinds that a node reads and no event had, unless they are rare: graph or file are probably the wrong one. */
 static inline void io_packer_report_absent(const struct io_packer *p, const struct sl_services *s) {
   char present[5 * IO_BANK_TYPES] = "", type_list[6 * IO_BANK_TYPES_MAX];
   for (uint32_t type = 0; type < IO_BANK_TYPES; type++)
     if (p->seen[type]) io_packer_list_types_(present, sizeof present, type, ", ");
   for (uint32_t i = 0; p->ports && p->events && i < p->count; i++) {
     const struct io_packer_port *port = &p->ports[i];
-    int is_there = !port->was_read;
+    int is_there = !port->was_read || port->kind->is_rare;
     type_list[0] = '\0';
     for (uint32_t t = 0; t < port->kind->type_count; t++) {
       is_there |= p->seen[port->kind->types[t]];

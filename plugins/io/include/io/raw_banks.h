@@ -49,6 +49,7 @@ static inline uint64_t io_bank_header(const struct io_bank *bank) {
 /* Data of the trait. */
 enum { IO_BANK_TYPES_MAX = 16 };
 struct io_bank_kind {
+  uint32_t is_rare; /* 1: files without such banks are usual, and cause no warning */
   uint32_t type_count;
   uint8_t types[IO_BANK_TYPES_MAX];
 };
@@ -59,9 +60,12 @@ struct io_bank_kind {
  * Budgets: mean number of banks per event, with a margin, and the limit for one event; then both in 32-bit words. A
  * slice ends early when a budget is used up. In graphs, the means are the properties PORT_banks and PORT_words of the
  * source. */
-#define IO_RAW_BANKS(port_, collection_, doc_, banks_, banks_limit_, words_, words_limit_, ...)                       \
+#define IO_RAW_BANKS(port_, collection_, doc_, ...) IO_RAW_BANKS_(0, port_, collection_, doc_, __VA_ARGS__)
+/* A kind that most files do not have, such as errors: its absence causes no warning. */
+#define IO_RARE_RAW_BANKS(port_, collection_, doc_, ...) IO_RAW_BANKS_(1, port_, collection_, doc_, __VA_ARGS__)
+#define IO_RAW_BANKS_(is_rare_, port_, collection_, doc_, banks_, banks_limit_, words_, words_limit_, ...)            \
   static const uint8_t collection_##_types[] SL_UNUSED = {__VA_ARGS__};                                               \
-  static const struct io_bank_kind collection_##_kind = {sizeof(collection_##_types), {__VA_ARGS__}};                 \
+  static const struct io_bank_kind collection_##_kind = {is_rare_, sizeof(collection_##_types), {__VA_ARGS__}};       \
   static const struct sl_member collection_##_trait_members[] = {                                                     \
       SL_TRAIT_OUT(port_, SL_ITEMS(SL_ONE(SL_BUDGET_TERM(port_##_banks, banks_limit_))),                              \
                    SL_SUBITEMS(SL_ONE(SL_BUDGET_TERM(port_##_words, words_limit_)))),                                 \

@@ -2,9 +2,9 @@
  * events. An event passes if at least one candidate is accepted. `pre_scale` is the fraction of the events that are
  * evaluated, `post_scale` the fraction of the accepted events that pass. A line has the name of its node.
  *
- * Parallelism: one warp per event and line; the lanes share the candidates, lane 0 writes the decision for the event.
- * On a CPU the lines of an event run one after the other. All lines of a file have one type of candidates and run in
- * one launch. The comment of LINE has an example.
+ * Parallelism: one block per line and group of events; the threads share the candidates. Lines over events: one warp
+ * per line and event. On a CPU the lines of an event run one after the other. All lines of a file have one type of
+ * candidates and run in one launch. The comment of LINE has an example.
  */
 #ifndef SELECTIONS_LINE_H
 #define SELECTIONS_LINE_H
@@ -21,6 +21,10 @@
  * then do not slow down the other lines over the same candidates. */
 #ifndef LINE_FAMILY
 #define LINE_FAMILY ""
+#endif
+/* A file may choose another SL_KERNEL for its lines. */
+#ifndef LINE_KERNEL
+#define LINE_KERNEL SL_KERNEL
 #endif
 
 /* Stride of the argument structs of the lines in one launch. */
@@ -97,29 +101,105 @@ static inline SL_UNUSED int line_prepare_more(int (*prepare)(const struct sl_ser
 
 /* ------------------------------------------------------------------------------------------------- a line */
 
-/* Called by a warp: one candidate per lane. */
-#define LINE_JUDGE_CANDIDATES_(function, type, accepts_)                                                   \
-  static SL_DEVICE void function(const type *a, uint32_t event) {                                          \
-    const uint32_t begin = a->candidates.offsets[event], end = a->candidates.offsets[event + 1];           \
-    const uint32_t is_evaluated = line_lets_through(&a->scale.before, &a->odin, event);                    \
-    uint32_t found = 0;                                                                                    \
-    for (uint32_t i = begin + sl_warp_lane(); i < end; i += sl_warp_lanes()) {                             \
-      const uint32_t is_one = is_evaluated && accepts_(a, event, i, NULL) ? 1u : 0u;                       \
-      a->decisions.accepted[i] = (uint8_t)is_one;                                                          \
-      found |= is_one;                                                                                     \
-    }                                                                                                      \
-    found = sl_warp_any(found);                                                                            \
-    if (sl_warp_lane() == 0) a->decisions.passed[event] = line_verdict(found, &a->scale, &a->odin, event); \
+/* A block evaluates several events, a power of two; their candidates follow each other in its threads. So an event with
+ * many candidates occupies a block for less time than it would a warp. */
+enum { LINE_EVENTS_OF_MANY = 16, LINE_EVENTS_OF_FEW = 32 };
+#define LINE_HAS_FEW_secondary_vertices(yes) ~, yes
+#define LINE_HAS_FEW_vertex_pairs(yes)       ~, yes
+#define LINE_HAS_FEW_composites(yes)         ~, yes
+#define LINE_GROUP_(over) \
+  line_group(sl_warp_lanes(), LINE_PICK_(LINE_HAS_FEW_##over(LINE_EVENTS_OF_FEW), LINE_EVENTS_OF_MANY, ~))
+static SL_DEVICE SL_UNUSED uint32_t line_group(uint32_t count, uint32_t most) { return count < most ? count : most; }
+
+/* The event of a lane, and the numbers of its candidates among those of the block's events: from `start` to `end`. */
+struct line_event {
+  uint32_t event, begin, start, end, is_evaluated;
+};
+
+/* Called by a warp. Lanes from `count` on have an event without candidates. */
+static SL_DEVICE SL_UNUSED struct line_event line_event_of(const struct sl_events *events, uint32_t first,
+                                                           uint32_t count, const uint32_t *offsets,
+                                                           const struct odin_scaler *before,
+                                                           const struct odin_events_view *odin) {
+  struct line_event e = {0, 0, 0, 0, 0};
+  if (sl_warp_lane() < count) {
+    e.event = sl_event_at(events, first + sl_warp_lane());
+    e.begin = offsets[e.event];
+    e.end = offsets[e.event + 1] - e.begin;
+    e.is_evaluated = line_lets_through(before, odin, e.event);
+  }
+  e.start = sl_warp_exclusive_scan(e.end);
+  e.end += e.start;
+  return e;
+}
+
+/* Candidate `i` of the block's events: `item` is its index in the slice, `lane` the lane that has its event. */
+struct line_candidate {
+  uint32_t lane, event, item, is_evaluated;
+};
+
+/* Called by a warp. `most`: the number of events that a block evaluates. */
+static SL_DEVICE SL_UNUSED struct line_candidate line_candidate_of(const struct line_event *e, uint32_t most,
+                                                                   uint32_t i) {
+  struct line_candidate c = {0, 0, i, 0};
+  for (uint32_t step = most / 2; step > 0; step /= 2)
+    c.lane += sl_warp_get_u32(e->end, c.lane + step - 1) <= i ? step : 0;
+  c.event = sl_warp_get_u32(e->event, c.lane);
+  c.item += sl_warp_get_u32(e->begin - e->start, c.lane);
+  c.is_evaluated = sl_warp_get_u32(e->is_evaluated, c.lane);
+  return c;
+}
+
+/* Called by a block: the bits that are set in any thread. */
+static SL_DEVICE SL_UNUSED uint32_t line_block_bits(uint32_t bits) {
+  __shared__ uint32_t all;
+  if (threadIdx.x == 0) all = 0;
+  __syncthreads();
+  if (bits) atomicOr(&all, bits);
+  __syncthreads();
+  bits = all;
+  __syncthreads();
+  return bits;
+}
+
+/* Called by a block for `count` events of the line, from number `first` on; other blocks evaluate `most` events.
+ * Between LINE_BEGIN_ and LINE_END_ `all` is the number of candidates, and `found` has a bit for each event with an
+ * accepted candidate. */
+#define LINE_BEGIN_(a, first, count, most)                                                                \
+  const struct line_event own =                                                                           \
+      line_event_of(&(a)->events, first, count, (a)->candidates.offsets, &(a)->scale.before, &(a)->odin); \
+  const uint32_t all = sl_warp_get_u32(own.end, (most)-1);                                                \
+  uint32_t found = 0
+#define LINE_END_(a, count)                             \
+  found = line_block_bits(found);                       \
+  if (sl_warp_index() == 0 && sl_warp_lane() < (count)) \
+  (a)->decisions.passed[own.event] = line_verdict(found >> sl_warp_lane() & 1u, &(a)->scale, &(a)->odin, own.event)
+/* One candidate per thread. */
+#define LINE_JUDGE_CANDIDATES_(name)                                                                                \
+  static SL_DEVICE void name##_judge_(const struct name##_args *a, uint32_t first, uint32_t count, uint32_t most) { \
+    LINE_BEGIN_(a, first, count, most);                                                                             \
+    SL_FOR_BLOCK (i, all) {                                                                                         \
+      const struct line_candidate c = line_candidate_of(&own, most, i);                                             \
+      if (i < all) {                                                                                                \
+        const uint32_t is_one = c.is_evaluated && name##_accepts_(a, c.event, c.item, NULL) ? 1u : 0u;              \
+        a->decisions.accepted[c.item] = (uint8_t)is_one;                                                            \
+        found |= is_one << c.lane;                                                                                  \
+      }                                                                                                             \
+    }                                                                                                               \
+    LINE_END_(a, count);                                                                                            \
   }
 /* Called by a warp: all lanes evaluate the event together. */
-#define LINE_JUDGE_EVENT_(function, type, accepts_)                                 \
-  static SL_DEVICE void function(const type *a, uint32_t event) {                   \
-    uint32_t found = line_lets_through(&a->scale.before, &a->odin, event);          \
-    if (found) found = accepts_(a, event, 0, NULL) ? 1u : 0u;                       \
-    if (sl_warp_lane() == 0) {                                                      \
-      a->decisions.passed[event] = line_verdict(found, &a->scale, &a->odin, event); \
-      a->decisions.offsets[event + 1] = 0;                                          \
-    }                                                                               \
+#define LINE_JUDGE_EVENT_(name)                                                                                     \
+  static SL_DEVICE void name##_judge_(const struct name##_args *a, uint32_t first, uint32_t count, uint32_t most) { \
+    const uint32_t event = sl_event_at(&a->events, first);                                                          \
+    (void)most;                                                                                                     \
+    uint32_t found = line_lets_through(&a->scale.before, &a->odin, event);                                          \
+    (void)count;                                                                                                    \
+    if (found) found = name##_accepts_(a, event, 0, NULL) ? 1u : 0u;                                                \
+    if (sl_warp_lane() == 0) {                                                                                      \
+      a->decisions.passed[event] = line_verdict(found, &a->scale, &a->odin, event);                                 \
+      a->decisions.offsets[event + 1] = 0;                                                                          \
+    }                                                                                                               \
   }
 
 /* Requirements of lines over events, where each lane of a warp has a part. LINE_REQUIRE_COUNT: the sum of `count` over
@@ -188,6 +268,7 @@ static SL_UNUSED uint32_t line_explain_scales(const struct line_scale *scale, co
 #define LINE_CANDIDATE_particles          ~, LINE_PARTICLE_VALUES_
 #define LINE_CANDIDATE_secondary_vertices ~, LINE_PAIR_VALUES_
 #define LINE_CANDIDATE_vertex_pairs       ~, LINE_PAIR_VALUES_
+#define LINE_CANDIDATE_cluster_pairs      ~, LINE_PAIR_VALUES_
 #define LINE_PARTICLE_VALUES_             SL_EXPLAIN_VALUE("VELO track", a->candidates.velo_track[i])
 #define LINE_PAIR_VALUES_                                 \
   SL_EXPLAIN_VALUE("first part", a->candidates.first[i]); \
@@ -238,17 +319,18 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
  * predicate together; it may call warp collectives and returns the same value in all threads. */
 #define LINE(name, doc, over) LINE_WITH(name, doc, over, NULL, NULL)
 /* As LINE, with the line's SL_CHECK and SL_PREPARE; NULL: none. */
-#define LINE_WITH(name, doc_, over, check_, prepare_)                                                                  \
+#define LINE_WITH(name, doc, over, check, prepare) LINE_BY(name, doc, over, LINE_JUDGE_CANDIDATES_, check, prepare)
+/* `judge_(name)` defines NAME_judge_, as LINE_JUDGE_CANDIDATES_ does. */
+#define LINE_BY(name, doc_, over, judge_, check_, prepare_)                                                            \
   LINE_PREDICATE_(name);                                                                                               \
-  LINE_PICK_(LINE_IS_EVENTS_##over(LINE_JUDGE_EVENT_), LINE_JUDGE_CANDIDATES_, ~)                                      \
-  (name##_judge_, struct name##_args, name##_accepts_)                                                                 \
-      LINE_PICK_(LINE_IS_EVENTS_##over(LINE_EXPLAIN_EVENT_), LINE_EXPLAIN_CANDIDATES_, ~)(                             \
-          name##_explain_, struct name##_args, name##_accepts_, LINE_PICK_(LINE_CANDIDATE_##over, (void)0, ~))         \
-          SL_KERNEL(name##_one_, struct name##_args) {                                                                 \
+  LINE_PICK_(LINE_IS_EVENTS_##over(LINE_JUDGE_EVENT_), judge_, ~)                                                      \
+  (name) LINE_PICK_(LINE_IS_EVENTS_##over(LINE_EXPLAIN_EVENT_), LINE_EXPLAIN_CANDIDATES_, ~)(                          \
+      name##_explain_, struct name##_args, name##_accepts_, LINE_PICK_(LINE_CANDIDATE_##over, (void)0, ~))             \
+      LINE_KERNEL(name##_one_, struct name##_args) {                                                                   \
     if (sl_grid_thread() == 0) LINE_DESCRIBE_(&a, over);                                                               \
-    const uint32_t step = gridDim.x * sl_block_warps();                                                                \
-    for (uint32_t i = blockIdx.x * sl_block_warps() + sl_warp_index(); i < *a.events.count; i += step)                 \
-      name##_judge_(&a, sl_event_at(&a.events, i));                                                                    \
+    const uint32_t events = *a.events.count, most = LINE_TASK_EVENTS_(over);                                           \
+    for (uint32_t i = LINE_WORKER_(over) * most; i < events; i += LINE_WORKERS_(over) * most)                          \
+      name##_judge_(&a, i, line_group(events - i, most), most);                                                        \
   }                                                                                                                    \
   static int name##_run_one_(const struct sl_launch *l, const struct name##_args *a) {                                 \
     return SL_LAUNCH(l, name##_one_, SL_PER_EVENT, *a);                                                                \
@@ -278,49 +360,57 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
 
 /* ---------------------------------------------------------------------------------------- all lines of a file */
 
-#define LINE_NUMBER_(name) name##_number_,
+/* The tasks of a kernel are done by its blocks; those of lines over events by its warps, one event each. */
+#define LINE_TASK_EVENTS_(over) LINE_PICK_(LINE_IS_EVENTS_##over(1u), LINE_GROUP_(over), ~)
+#define LINE_WORKER_(over)      LINE_PICK_(LINE_IS_EVENTS_##over(LINE_WARP_), blockIdx.x, ~)
+#define LINE_WORKERS_(over)     LINE_PICK_(LINE_IS_EVENTS_##over(LINE_WARPS_), gridDim.x, ~)
+#define LINE_WARP_              (blockIdx.x * sl_block_warps() + sl_warp_index())
+#define LINE_WARPS_             (gridDim.x * sl_block_warps())
+#define LINE_NUMBER_(name)      name##_number_,
 #define LINE_IS_(name) \
   if (strcmp(line, #name) == 0) return name##_number_;
-#define LINE_CASE_(name)                                    \
-  case name##_number_:                                      \
-    name##_judge_((const struct name##_args *)line, event); \
+#define LINE_CASE_(name)                                                 \
+  case name##_number_:                                                   \
+    name##_judge_((const struct name##_args *)line, first, count, most); \
     break;
-#define LINES_OVER(over, LINES)                                                                                  \
-  enum { LINES(LINE_NUMBER_) over##_numbers_ };                                                                  \
-  static uint32_t over##_line_number_(const char *line) {                                                        \
-    LINES(LINE_IS_)                                                                                              \
-    return over##_numbers_;                                                                                      \
-  }                                                                                                              \
-  /* Common first members of the arguments of every line. */                                                     \
-  struct over##_line_ {                                                                                          \
-    struct sl_events events;                                                                                     \
-    LINE_OVER(SL_ARGUMENT, over)                                                                                 \
-  };                                                                                                             \
-  static SL_DEVICE const struct over##_line_ *over##_line_at_(const struct sl_nodes *nodes, uint32_t k) {        \
-    const unsigned char *args = (const unsigned char *)nodes->args + (size_t)k * LINE_ARGS_BYTES;                \
-    return (const struct over##_line_ *)(const void *)args;                                                      \
-  }                                                                                                              \
-  static SL_DEVICE void over##_judge_(const void *line, uint32_t number, uint32_t event) {                       \
-    switch (number) {                                                                                            \
-      LINES(LINE_CASE_)                                                                                          \
-      default:                                                                                                   \
-        break;                                                                                                   \
-    }                                                                                                            \
-  }                                                                                                              \
-  SL_KERNEL(over##_lines_, struct sl_nodes) {                                                                    \
-    const uint32_t most = over##_line_at_(&a, 0)->events.max;                                                    \
-    for (uint32_t k = sl_grid_thread(); k < a.count; k += sl_grid_threads())                                     \
-      LINE_DESCRIBE_(over##_line_at_(&a, k), over);                                                              \
-    for (uint32_t i = blockIdx.x; i < most; i += gridDim.x)                                                      \
-      for (uint32_t k = sl_warp_index(); k < a.count; k += sl_block_warps()) {                                   \
-        const struct over##_line_ *line = over##_line_at_(&a, k);                                                \
-        if (i < *line->events.count) over##_judge_(line, line->scale.number, sl_event_at(&line->events, i));     \
-      }                                                                                                          \
-  }                                                                                                              \
-  static int over##_run_lines_(const struct sl_launch *l, const void *host_args, const void *args, uint32_t n) { \
-    (void)host_args;                                                                                             \
-    return SL_LAUNCH(l, over##_lines_, SL_PER_EVENT, sl_nodes_of(args, n));                                      \
-  }                                                                                                              \
+#define LINES_OVER(over, LINES)                                                                                     \
+  enum { LINES(LINE_NUMBER_) over##_numbers_ };                                                                     \
+  static uint32_t over##_line_number_(const char *line) {                                                           \
+    LINES(LINE_IS_)                                                                                                 \
+    return over##_numbers_;                                                                                         \
+  }                                                                                                                 \
+  /* Common first members of the arguments of every line. */                                                        \
+  struct over##_line_ {                                                                                             \
+    struct sl_events events;                                                                                        \
+    LINE_OVER(SL_ARGUMENT, over)                                                                                    \
+  };                                                                                                                \
+  static SL_DEVICE const struct over##_line_ *over##_line_at_(const struct sl_nodes *nodes, uint32_t k) {           \
+    const unsigned char *args = (const unsigned char *)nodes->args + (size_t)k * LINE_ARGS_BYTES;                   \
+    return (const struct over##_line_ *)(const void *)args;                                                         \
+  }                                                                                                                 \
+  static SL_DEVICE void over##_judge_(const void *line, uint32_t number, uint32_t first, uint32_t count,            \
+                                      uint32_t most) {                                                              \
+    switch (number) {                                                                                               \
+      LINES(LINE_CASE_)                                                                                             \
+      default:                                                                                                      \
+        break;                                                                                                      \
+    }                                                                                                               \
+  }                                                                                                                 \
+  LINE_KERNEL(over##_lines_, struct sl_nodes) {                                                                     \
+    const uint32_t most = over##_line_at_(&a, 0)->events.max;                                                       \
+    for (uint32_t k = sl_grid_thread(); k < a.count; k += sl_grid_threads())                                        \
+      LINE_DESCRIBE_(over##_line_at_(&a, k), over);                                                                 \
+    const uint32_t group = LINE_TASK_EVENTS_(over), tasks = (most + group - 1) / group * a.count;                   \
+    for (uint32_t t = LINE_WORKER_(over); t < tasks; t += LINE_WORKERS_(over)) {                                    \
+      const struct over##_line_ *line = over##_line_at_(&a, t % a.count);                                           \
+      const uint32_t first = t / a.count * group, events = *line->events.count;                                     \
+      if (first < events) over##_judge_(line, line->scale.number, first, line_group(events - first, group), group); \
+    }                                                                                                               \
+  }                                                                                                                 \
+  static int over##_run_lines_(const struct sl_launch *l, const void *host_args, const void *args, uint32_t n) {    \
+    (void)host_args;                                                                                                \
+    return SL_LAUNCH(l, over##_lines_, SL_PER_EVENT, sl_nodes_of(args, n));                                         \
+  }                                                                                                                 \
   SL_STATIC_ASSERT(1, "")
 
 #endif

@@ -89,6 +89,12 @@ SL_COLLECTION(velo_tracks, VELO_TRACKS_FIELDS, "VELO tracks with their hits");
   F(backward, u8, PER_ITEM, "", "1 if the track lies upstream of its closest approach to the beam line")
 SL_COLLECTION(track_states, TRACK_STATES_FIELDS, "states of tracks: straight lines with covariances");
 
+/* One item per track. */
+#define VELO_LARGE_CLUSTERS_FIELDS(F)                       \
+  F(offsets, u32, OFFSETS, "", "first track of each event") \
+  F(hits, u8, PER_ITEM, "", "number of hits of the track with clusters of at least `min_pixels` pixels")
+SL_COLLECTION(velo_large_clusters, VELO_LARGE_CLUSTERS_FIELDS, "numbers of large clusters on VELO tracks");
+
 /* Numbers per event, for monitoring. */
 #define VELO_COUNTS_FIELDS(F)                             \
   F(tracks, u32, PER_EVENT, "", "number of tracks")       \
