@@ -139,7 +139,7 @@ static void assert_velo(const char *port, const uint32_t *expected) {
 /* Retina banks of versions 2 and 3 begin with their number of clusters, those of version 4 have only clusters. */
 static void retina_clusters_are_those_of_the_bank_headers(void **state) {
   (void)state;
-  static const uint32_t three[] = {3, 11, 12, 13, 14}, four[] = {9, 8, 7, 6}, none[] = {0},
+  static const uint32_t three[] = {3, 11, 12, 13, 14}, four[] = {9, 8, 7, 6, 5}, none[] = {0},
                         too_many[] = {5, 1, 2, 3, 4};
   static const uint32_t expected[] = {3 + 3 + 4, 0, 0, 4};
   begin_event();
@@ -155,7 +155,7 @@ static void retina_clusters_are_those_of_the_bank_headers(void **state) {
   banks_add(&velo, 3, 4, none, 4);
   banks_add(&velo, 2, 5, three, 3);
   begin_event();
-  banks_add(&velo, 4, 0, four, 19); /* whole words */
+  banks_add(&velo, 4, 0, four, 19); /* four whole words */
   assert_velo("velo_banks", expected);
 }
 

@@ -363,14 +363,15 @@ static void pairs_of_vertices_have_masses_and_fields_of_both(void **state) {
 
 static void candidates_of_other_containers_are_refused(void **state) {
   (void)state;
-  for (uint32_t k = 0; k < 4; k++) { /* items of the first event have a wrong index, or a wrong kind */
+  /* Items of the first event have a wrong index, or a wrong kind; also candidates that the first comparison rejects. */
+  for (uint32_t k = 0; k < 8; k++) {
     const int is_tree = k % 2 != 0;
     make_sample(is_tree);
-    if (k == 0) s.sv[3] = event_vertices[1];
-    if (k == 1) s.composite[3] = event_trees[1];
-    if (k == 2) s.composite[3] = 0;
-    if (k == 3) s.composite[3] = COMPOSITE_NONE;
-    struct sl_test *t = composites_new("sv.pt > 1", is_tree);
+    if (k % 4 == 0) s.sv[3] = event_vertices[1];
+    if (k % 4 == 1) s.composite[3] = event_trees[1];
+    if (k % 4 == 2) s.composite[3] = 0;
+    if (k % 4 == 3) s.composite[3] = COMPOSITE_NONE;
+    struct sl_test *t = composites_new(k < 4 ? "sv.pt > 1" : "pt > 1e9 and sv.pt > 1", is_tree);
     assert_int_equal(sl_test_run(t), SL_OK);
     assert_int_equal(sl_test_event_error(t, 0) >> 32, 1);
     assert_int_equal(sl_test_event_error(t, 2), 0);
@@ -379,7 +380,7 @@ static void candidates_of_other_containers_are_refused(void **state) {
   make_sample(0);
   for (uint32_t i = 0; i < ITEMS; i++) s.track[i] = some(event_vertices, event_of(event_items, i));
   s.track[130] = 4;
-  struct sl_test *t = vertex_pairs_new("second.pt > 1", 0);
+  struct sl_test *t = vertex_pairs_new("pt > 1e9 and second.pt > 1", 0);
   assert_int_equal(sl_test_run(t), SL_OK);
   assert_int_equal(sl_test_event_error(t, 1) >> 32, 1);
   sl_test_free(t);
