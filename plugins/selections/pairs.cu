@@ -7,9 +7,10 @@
  * Several nodes run as one family with one launch for each of steps 1, 3 and 4.
  * Determinism: pairs are in order of (first, second); the formulas are symmetric, so that a pair has identical bits in
  * either order. Only differences of slopes and positions are used, which avoids cancellation. All values are finite.
- * Cost: reads 17 bytes per particle, 48 more per selected particle, 82 per tested pair; writes 102 bytes per pair.
+ * Cost: reads 17 bytes per particle, 48 more per selected particle, 82 per tested pair; writes 103 bytes per pair.
  */
 #include "kinematics.h"
+#include "muon/event_model.h"
 #include "selections/masses.h"
 #include "walk.h"
 
@@ -20,6 +21,7 @@
   M(IN, particles, particles, "offsets vertex ip ip_chi2 chi2_ndof p pt charge leptons", "particles, in any order")    \
   M(IN, states, long_states, "x y z tx ty c00 c20 c22 c11 c31 c33", "states of the particles")                         \
   M(IN, vertices, pv_vertices, "offsets x y z c_xx c_xy c_yy c_xz c_yz c_zz", "primary vertices")                      \
+  M(OPTIONAL_IN, muons, muon_flags, "offsets hits", "hits of the particles that are muons, for `shared_muon_hits`")    \
   M(OUT, pairs, secondary_vertices, "pairs by ascending indices of their particles",                                   \
     SL_ITEMS(SL_ONE(SL_BUDGET_TERM(pairs_per_event, 65536))), SL_VOCABULARY(pair_vocabulary))                          \
   M(SCRATCH, selected, u32, "indices in the event of particles that may form pairs", SL_ONE(SL_ITEMS_TERM(particles))) \
@@ -220,6 +222,27 @@ static SL_DEVICE void write_flight(const struct secondary_vertices *to, uint32_t
   to->m_corrected[k] = f->m_corrected;
 }
 
+/* Event errors. */
+enum { OTHER_MUONS = 1 };
+static const struct sl_event_error pairs_errors[] = {
+    {OTHER_MUONS, 0, "`muons` and `particles` have different numbers of items: they do not belong together"}};
+
+/* Number of hits in M2 to M5 that both particles of a pair have. */
+static SL_DEVICE uint8_t shared_muon_hits(const struct pairs_args *a, uint32_t event, uint32_t first, uint32_t second) {
+  if (!a->muons.offsets) return 0;
+  const uint32_t begin = a->muons.offsets[event], count = a->muons.offsets[event + 1] - begin;
+  if (count != a->particles.offsets[event + 1] - a->particles.offsets[event]) {
+    sl_event_fail(&a->events, event, OTHER_MUONS, 0);
+    return 0;
+  }
+  const uint16_t *one = a->muons.hits + MUON_STATIONS * (size_t)(begin + first);
+  const uint16_t *other = a->muons.hits + MUON_STATIONS * (size_t)(begin + second);
+  uint8_t shared = 0;
+  for (uint32_t station = 0; station < MUON_STATIONS; station++)
+    shared = (uint8_t)(shared + (one[station] == other[station] && one[station] != MUON_NO_HIT ? 1 : 0));
+  return shared;
+}
+
 /* Columns that need no fit. */
 static SL_DEVICE void write_both(const struct pairs_args *a, uint32_t k, uint32_t i, uint32_t j) {
   const struct particles_view *of = &a->particles;
@@ -252,6 +275,7 @@ static SL_DEVICE void write_vertex(const struct pairs_args *a, uint32_t k) {
   a->pairs.p[k] = m.p;
   a->pairs.pt[k] = sqrtf(m.x * m.x + m.y * m.y);
   write_both(a, k, i, j);
+  a->pairs.shared_muon_hits[k] = shared_muon_hits(a, event, i - begin, j - begin);
   write_flight(&a->pairs, k, &f);
 }
 
@@ -328,4 +352,5 @@ static int run_family(const struct sl_launch *l, const void *host_args, const vo
   return status;
 }
 
-SL_ALGORITHM(pairs, "builds pairs of particles and fits their vertex", 128, run, SL_FAMILY("pairs", run_family));
+SL_ALGORITHM(pairs, "builds pairs of particles and fits their vertex", 128, run, SL_ERRORS_OF(pairs_errors),
+             SL_FAMILY("pairs", run_family));

@@ -175,11 +175,10 @@ uint32_t *sl_draft_sort(struct sl_draft *draft) {
 
 enum { UNUSED_SHOWN = 8 };
 
-/* Returns 1 if the user set `outputs` for a graph of another file, so that unused nodes are expected. */
-static int is_expected_unused(const struct sl_draft *draft, uint32_t n) {
-  const struct sl_tree *outputs = sl_tree_get(draft->root, "outputs");
-  const struct sl_text *text = outputs != NULL ? outputs->mark.text : NULL;
-  return text != NULL && text->is_given && draft->nodes[n].mark.text != text;
+/* Returns 1 if the node is of an included file: a graph may use only some nodes of a file that it includes. */
+static int is_of_an_include(const struct sl_draft *draft, uint32_t n) {
+  const struct sl_text *text = draft->nodes[n].mark.text;
+  return text != NULL && !text->is_given;
 }
 
 /* Reports one warning for all nodes that are left out unexpectedly. */
@@ -189,7 +188,7 @@ static void warn_of_unused(struct sl_draft *draft) {
   const char *names = "";
   uint32_t count = 0;
   for (uint32_t i = 0; i < graph->node_count; i++) {
-    if (graph->nodes[i].live || is_expected_unused(draft, i)) continue;
+    if (graph->nodes[i].live || is_of_an_include(draft, i)) continue;
     if (count++ < UNUSED_SHOWN)
       names = sl_arena_format(arena, "%s%s %s", names, *names ? "," : "", graph->nodes[i].name);
   }

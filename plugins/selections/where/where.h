@@ -71,6 +71,9 @@ struct where_language {
 /* The items of the link `through` have the indices. */
 #define WHERE_LINK_THROUGH(type, through, indices_, of) \
   { (uint32_t) offsetof(type, indices_) | ((through) + 1u) << 16, (uint32_t)offsetof(type, of.offsets) }
+/* Items of `of` that belong to the candidates, one to one. */
+#define WHERE_LINK_TO_SAME(type, of) \
+  { (uint32_t) offsetof(type, candidates.offsets) << 16, (uint32_t)offsetof(type, of.offsets) }
 #define WHERE_DECAY(type, first_p_, second_p_, opening_, first_, second_, own_)                                   \
   {                                                                                                               \
     (uint32_t) offsetof(type, first_p_), (uint32_t)offsetof(type, second_p_), (uint32_t)offsetof(type, opening_), \

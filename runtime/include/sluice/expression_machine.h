@@ -19,17 +19,22 @@ static SL_DEVICE const void *sl_expression_pointer(const void *args, size_t offs
   return pointer;
 }
 
+static SL_DEVICE uint32_t sl_expression_first(const struct sl_expression_subject *s, uint32_t offsets) {
+  return ((const uint32_t *)sl_expression_pointer(s->args, offsets))[s->event];
+}
+
 /* The item that a link of `item` refers to. */
 static SL_DEVICE uint32_t sl_expression_follow(const struct sl_expression_subject *s,
                                                const struct sl_expression_link *l, uint32_t item) {
-  const uint32_t *offsets = (const uint32_t *)sl_expression_pointer(s->args, l->offsets);
   const uint32_t *indices = (const uint32_t *)sl_expression_pointer(s->args, l->indices & SL_EXPRESSION_16_BITS);
-  return offsets[s->event] + indices[item];
+  return sl_expression_first(s, l->offsets) + indices[item];
 }
 
 static SL_DEVICE uint32_t sl_expression_linked(const struct sl_expression_subject *s, uint32_t link) {
   const struct sl_expression_link *l = &s->links[link];
   const uint32_t through = l->indices >> 16;
+  if ((l->indices & SL_EXPRESSION_16_BITS) == 0)
+    return sl_expression_first(s, l->offsets) + s->item - sl_expression_first(s, through);
   return sl_expression_follow(s, l, through > 0 ? sl_expression_follow(s, &s->links[through - 1], s->item) : s->item);
 }
 

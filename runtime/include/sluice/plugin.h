@@ -159,7 +159,9 @@ struct sl_field_ref {
   uint32_t reserved;
 };
 
-/* Indices of items to the items of another collection. Members are offsets of pointers in the arguments. */
+/* Indices of items to the items of another collection. Members are offsets of pointers in the arguments. A link without
+ * indices (bits 0..15 are 0) refers to the item with the same number in the event; bits 16..31 are the offset of the
+ * pointer to the offsets of the items themselves. */
 struct sl_expression_link {
   uint32_t indices; /* relative to the event; bits 16..31: 0, or the number of the link to their items, plus 1 */
   uint32_t offsets; /* of the other collection */

@@ -81,7 +81,8 @@ SL_COLLECTION(particles, PARTICLES_FIELDS, "long tracks with the quantities that
   F(min_ip, f32, PER_ITEM, "mm", "smaller ip of the two particles; -1: a particle has no primary vertex")         \
   F(min_ip_chi2, f32, PER_ITEM, "", "smaller ip_chi2 of the two particles; -1: a particle has no primary vertex") \
   F(charge, i8, PER_ITEM, "e", "charge of the pair: 2, 0 or -2")                                                  \
-  F(leptons, u8, PER_ITEM, "", "bits: 1 both particles are muons, 2 both are electrons")
+  F(leptons, u8, PER_ITEM, "", "bits: 1 both particles are muons, 2 both are electrons")                          \
+  F(shared_muon_hits, u8, PER_ITEM, "", "number of muon hits that both particles have; hits not connected: 0")
 SL_COLLECTION(secondary_vertices, SECONDARY_VERTICES_FIELDS, "pairs of particles with their common vertex");
 
 /* One item per secondary vertex; the offsets are shared. */
