@@ -41,7 +41,7 @@ struct cli_arguments {
   uint64_t capacity, steps, rounds;
   double seconds;
   uint32_t list_graphs, list_algorithms, list_collections; /* of `sluice list` */
-  uint32_t quiet, verbose, all, as_json, as_yaml, origins;
+  uint32_t quiet, verbose, all, as_json, as_yaml, as_lines, origins;
   uint32_t draw_constants, draw_ports, draw_all, depth;
   struct cli_list from_nodes, to_nodes;
   struct sl_trial_options trial;

@@ -1,5 +1,5 @@
-/* graph.c: `sluice graph`: a picture of a graph, or the whole graph as YAML. Graphviz lays out SVG: its program `dot`
- * gets the text that --dot writes.
+/* graph.c: `sluice graph`: a picture of a graph, the whole graph as YAML, or its lines. Graphviz lays out SVG: its
+ * program `dot` gets the text that --dot writes.
  */
 #include "base/graphviz.h"
 #include "cli/cli.h"
@@ -93,7 +93,16 @@ static int write_origins(const struct sl_session *session, FILE *file) {
   return sl_session_write_graph(session, 1, file);
 }
 
+static int write_lines(const struct sl_session *session, FILE *file) {
+  return sl_session_write_lines(session, 0, file);
+}
+
+static int write_lines_json(const struct sl_session *session, FILE *file) {
+  return sl_session_write_lines(session, 1, file);
+}
+
 static int show(const struct cli_arguments *a, struct sl_session *session) {
+  if (a->as_lines) return cli_write_session(session, "-", a->as_json ? write_lines_json : write_lines);
   if (a->as_yaml) return cli_write_session(session, "-", a->origins ? write_origins : write_yaml);
   const char *path = a->svg_path ? a->svg_path : a->mermaid_path ? a->mermaid_path : a->dot_path ? a->dot_path : "-";
   const char *option = a->svg_path ? "--svg" : a->mermaid_path ? "--mermaid" : "--dot";
@@ -102,17 +111,21 @@ static int show(const struct cli_arguments *a, struct sl_session *session) {
 }
 
 int cli_graph(const struct cli_arguments *a) {
-  if ((a->dot_path != NULL) + (a->svg_path != NULL) + (a->mermaid_path != NULL) + a->as_yaml > 1) {
-    fprintf(stderr, "error: `sluice graph` takes one of --dot, --svg, --mermaid and --yaml\n");
+  if ((a->dot_path != NULL) + (a->svg_path != NULL) + (a->mermaid_path != NULL) + a->as_yaml + a->as_lines > 1) {
+    fprintf(stderr, "error: `sluice graph` takes one of --dot, --svg, --mermaid, --yaml and --lines\n");
     return CLI_WRONG;
   }
   if (a->origins && !a->as_yaml) {
     fprintf(stderr, "error: --origin has no effect without --yaml\n");
     return CLI_WRONG;
   }
-  const char *of_picture = a->as_yaml ? cli_given_of(a, CLI_PICTURE) : NULL;
+  if (a->as_json && !a->as_lines) {
+    fprintf(stderr, "error: --json has no effect without --lines\n");
+    return CLI_WRONG;
+  }
+  const char *of_picture = a->as_yaml || a->as_lines ? cli_given_of(a, CLI_PICTURE) : NULL;
   if (of_picture) {
-    fprintf(stderr, "error: %s has no effect with --yaml\n", of_picture);
+    fprintf(stderr, "error: %s has no effect with %s\n", of_picture, a->as_yaml ? "--yaml" : "--lines");
     return CLI_WRONG;
   }
   return cli_inspect(a, show);

@@ -460,6 +460,9 @@ SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file
  * digest. `origins`: with a comment at each value that names its origin; only for a session with inspect_only, else
  * SL_EINVAL. */
 SL_API int sl_session_write_graph(const struct sl_session *session, int origins, FILE *file);
+/* The nodes that declare requirements, such as trigger lines and event filters: inputs, event lists, requirements and
+ * scales. A page in Markdown with a table for each file of the graph; `as_json`: JSON with all properties. */
+SL_API int sl_session_write_lines(const struct sl_session *session, int as_json, FILE *file);
 SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);
 SL_API int sl_session_write_plan_svg(const struct sl_session *session, FILE *file);
 /* The graph as boxes and arrows. Long lists of similar nodes, and nodes of a family, are one box. Pictures of few boxes
