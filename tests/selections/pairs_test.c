@@ -1,6 +1,7 @@
 /* pairs_test.c: selections.pairs against plain loops in double precision, with the textbook formulas that the kernel
  * avoids; identical bits in any order of the particles; clones, parallel tracks, events without vertices, and values
  * that are not finite. */
+#include "muon/event_model.h"
 #include "selections/event_model.h"
 #include "selections/masses.h"
 #include "selections_support.h"
@@ -294,6 +295,7 @@ static void check_pair(const struct sl_test *t, const struct sample *s, uint32_t
   assert_true(number(t, "min_ip_chi2", k) == fminf(s->particle[IP_CHI2][i], s->particle[IP_CHI2][j]));
   assert_int_equal(OUTPUT(t, "pairs", "charge", int8_t)[k], s->charge[i] + s->charge[j]);
   assert_int_equal(OUTPUT(t, "pairs", "leptons", uint8_t)[k], s->leptons[i] & s->leptons[j]);
+  assert_int_equal(OUTPUT(t, "pairs", "shared_muon_hits", uint8_t)[k], 0); /* not connected */
   check_flight(t, s, event, k, &pair, &m);
 }
 
@@ -371,6 +373,66 @@ static void events_that_are_not_listed_have_no_pairs(void **state) {
   sl_test_list(t, lists[0], 0);
   assert_int_equal(sl_test_run(t), 0);
   assert_int_equal(count_of(t), 0);
+  sl_test_free(t);
+}
+
+/* -------------------------------------------------------------------------------------------------- muon hits */
+
+enum { HITS = MUON_STATIONS * PARTICLES };
+
+/* Most hits are one of two per station. */
+static void draw_hits(uint16_t *hits) {
+  for (uint32_t h = 0; h < HITS; h++) {
+    const float drawn = random_between(0, 1);
+    hits[h] = drawn < 0.2f ? MUON_NO_HIT : (uint16_t)(drawn < 0.6f ? h % MUON_STATIONS : 10 + h % MUON_STATIONS);
+  }
+}
+
+static struct sl_test *pairs_with_muons(const struct sample *s, const uint32_t *offsets, const uint16_t *hits) {
+  struct sl_test *t = pairs_new(s, &settings[ALL]);
+  loosen(t);
+  sl_test_input(t, "muons", "offsets", offsets, EVENTS + 1);
+  sl_test_input(t, "muons", "hits", hits, HITS);
+  return t;
+}
+
+static void shared_muon_hits_are_counted(void **state) {
+  static struct sample s;
+  uint16_t hits[HITS];
+  uint32_t found[MUON_STATIONS + 1] = {0};
+  (void)state;
+  random_start(6);
+  make_sample(&s);
+  draw_hits(hits);
+  struct sl_test *t = pairs_with_muons(&s, event_particles, hits);
+  assert_int_equal(sl_test_run(t), 0);
+  for (uint32_t event = 0; event < EVENTS; event++)
+    for (uint32_t k = offsets_of(t)[event]; k < offsets_of(t)[event + 1]; k++) {
+      const uint16_t *one = hits + MUON_STATIONS * (event_particles[event] + integer(t, "first", k));
+      const uint16_t *other = hits + MUON_STATIONS * (event_particles[event] + integer(t, "second", k));
+      uint32_t shared = 0;
+      for (uint32_t m = 0; m < MUON_STATIONS; m++) shared += one[m] == other[m] && one[m] != MUON_NO_HIT;
+      assert_int_equal(OUTPUT(t, "pairs", "shared_muon_hits", uint8_t)[k], shared);
+      found[shared]++;
+    }
+  for (uint32_t shared = 0; shared <= MUON_STATIONS; shared++) assert_true(found[shared] > 0);
+  sl_test_free(t);
+}
+
+static void muons_of_other_particles_are_refused(void **state) {
+  static struct sample s;
+  uint16_t hits[HITS];
+  uint32_t offsets[EVENTS + 1];
+  (void)state;
+  random_start(6);
+  make_sample(&s);
+  draw_hits(hits);
+  memcpy(offsets, event_particles, sizeof offsets);
+  offsets[1]--; /* one muon less in the first event, and one more in the second, which has no particles */
+  struct sl_test *t = pairs_with_muons(&s, offsets, hits);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_int_equal(sl_test_event_error(t, 0) >> 32, 1);
+  assert_int_equal(sl_test_event_error(t, 4), 0);
   sl_test_free(t);
 }
 
@@ -588,6 +650,8 @@ int main(void) {
       cmocka_unit_test(pairs_agree_with_plain_loops),
       cmocka_unit_test(pairs_name_the_node_that_made_them),
       cmocka_unit_test(events_that_are_not_listed_have_no_pairs),
+      cmocka_unit_test(shared_muon_hits_are_counted),
+      cmocka_unit_test(muons_of_other_particles_are_refused),
       cmocka_unit_test(a_pair_has_identical_bits_in_either_order_of_its_particles),
       cmocka_unit_test(nearly_parallel_tracks_are_as_accurate_as_others),
       cmocka_unit_test(parallel_tracks_and_tracks_that_meet_far_away_are_no_pair),

@@ -322,6 +322,45 @@ static void masses_of_clusters_are_not_available(void **state) {
   sl_test_free(t);
 }
 
+/* The second event, which has no candidates, has 10 responses. */
+enum { OTHER_SCORES = 10 };
+static struct sl_test *line_with_scores(float *logit, const uint32_t *offsets) {
+  struct sl_test *t = line_new("where_vertices", &secondary_vertices_collection);
+  for (uint32_t i = 0; i < ITEMS + OTHER_SCORES; i++) logit[i] = random_between(-5, 5);
+  sl_test_input(t, "scores", "offsets", offsets, EVENTS + 1);
+  sl_test_input(t, "scores", "logit", logit, ITEMS + OTHER_SCORES);
+  sl_test_set_text(t, "where", "pt > 1 and score.logit > 2");
+  return t;
+}
+
+static void responses_of_a_network_are_those_of_the_candidates(void **state) {
+  (void)state;
+  static float logit[ITEMS + OTHER_SCORES];
+  uint32_t offsets[EVENTS + 1], accepted = 0;
+  for (uint32_t e = 0; e <= EVENTS; e++) offsets[e] = event_items[e] + (e > 1 ? OTHER_SCORES : 0);
+  struct sl_test *t = line_with_scores(logit, offsets);
+  assert_int_equal(sl_test_run(t), SL_OK);
+  for (uint32_t i = 0; i < ITEMS; i++) {
+    const uint32_t e = event_of(i), score = offsets[e] + i - event_items[e];
+    const uint32_t holds = F("pt") > 1.0f && logit[score] > 2.0f ? 1 : 0;
+    assert_int_equal(OUTPUT(t, "decisions", "accepted", uint8_t)[i], holds);
+    accepted += holds;
+  }
+  assert_true(accepted > 100 && accepted < ITEMS - 100);
+  sl_test_free(t);
+}
+
+static void responses_of_other_candidates_are_refused(void **state) {
+  (void)state;
+  static float logit[ITEMS + OTHER_SCORES];
+  const uint32_t offsets[EVENTS + 1] = {0, 2349, 2360, 2361, ITEMS + OTHER_SCORES};
+  struct sl_test *t = line_with_scores(logit, offsets);
+  assert_int_equal(sl_test_run(t), SL_OK);
+  assert_int_equal(sl_test_event_error(t, 0) >> 32, 1);
+  assert_int_equal(sl_test_event_error(t, 3), 0);
+  sl_test_free(t);
+}
+
 static void a_count_without_its_input_is_an_error(void **state) {
   (void)state;
   struct sl_test *t = sl_test_new(SELECTIONS_PLUGIN, "where_events");
@@ -342,6 +381,8 @@ int main(void) {
       cmocka_unit_test(an_empty_expression_accepts_all_and_scales_apply),
       cmocka_unit_test(errors_are_reported_with_their_position),
       cmocka_unit_test(masses_of_clusters_are_not_available),
+      cmocka_unit_test(responses_of_a_network_are_those_of_the_candidates),
+      cmocka_unit_test(responses_of_other_candidates_are_refused),
       cmocka_unit_test(a_count_without_its_input_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
