@@ -69,15 +69,17 @@ LINE(velo_micro_bias, "events with VELO tracks", events) {
 
 #undef SL_ARGS
 #define SL_ARGS displaced_velo_tracks_args
-#define DISPLACED_VELO_TRACKS(M)                                                                            \
-  LINE_OVER(M, events)                                                                                      \
-  M(IN, beamline_states, track_states, "offsets x y z tx ty", "states of VELO tracks at the beam line")     \
-  M(IN, geometry, velo_geometry, "beam", "position of the beam line")                                       \
-  M(F32, min_distance, 18.0, 0.0, 1e9, "mm", "transverse distance from the beam line of a displaced track") \
-  M(U32, min_tracks, 3, 0, 1000000, "", "minimum number of displaced tracks")                               \
-  M(U32, min_pairs, 0, 0, 1000000, "",                                                                      \
-    "minimum number of pairs of displaced tracks with a small DOCA; 0: no pairs needed")                    \
-  M(F32, max_doca, 0.5, 0.0, 1e9, "mm", "maximum distance of closest approach of a pair")
+#define DISPLACED_VELO_TRACKS(M)                                                                                 \
+  LINE_OVER(M, events)                                                                                           \
+  M(IN, beamline_states, track_states, "offsets x y z tx ty", "states of VELO tracks at the beam line")          \
+  M(IN, geometry, velo_geometry, "beam", "position of the beam line")                                            \
+  M(F32, min_distance, 18.0, 0.0, 1e9, "mm", "transverse distance from the beam line of a displaced track")      \
+  M(U32, min_tracks, 3, 0, 1000000, "", "minimum number of displaced tracks")                                    \
+  M(U32, min_pairs, 0, 0, 1000000, "",                                                                           \
+    "minimum number of pairs of displaced tracks with a small DOCA; 0: no pairs needed")                         \
+  M(F32, max_doca, 0.5, 0.0, 1e9, "mm", "maximum distance of closest approach of a pair")                        \
+  M(F32, min_z, -1e9, -1e9, 1e9, "mm", "minimum z of a pair, halfway between its tracks where they are closest") \
+  M(F32, max_z, 1e9, -1e9, 1e9, "mm", "z that a pair must be below")
 SL_ARGUMENTS(displaced_velo_tracks, DISPLACED_VELO_TRACKS);
 
 static LINE_INLINE_ uint32_t is_displaced_track(const struct displaced_velo_tracks_args *a, uint32_t i,
@@ -102,6 +104,21 @@ static SL_DEVICE uint32_t are_near(const struct displaced_velo_tracks_args *a, u
   return doca > 0.0f && doca < a->max_doca ? 1u : 0u;
 }
 
+/* Requires z of the point halfway between two tracks where they are closest. `e` is the distance of track i from track
+ * j at z of track i; `ii`, `jj` and `ij` are products of their directions. */
+static SL_DEVICE uint32_t is_in_range(const struct displaced_velo_tracks_args *a, uint32_t i, uint32_t j) {
+  const float ix = a->beamline_states.tx[i], iy = a->beamline_states.ty[i];
+  const float jx = a->beamline_states.tx[j], jy = a->beamline_states.ty[j];
+  const float dz = a->beamline_states.z[i] - a->beamline_states.z[j];
+  const float ux = ix - jx, uy = iy - jy, w = ux * jy - uy * jx;
+  const float ex = a->beamline_states.x[i] - (a->beamline_states.x[j] + jx * dz);
+  const float ey = a->beamline_states.y[i] - (a->beamline_states.y[j] + jy * dz);
+  const float ii = 1.0f + ix * ix + iy * iy, jj = 1.0f + jx * jx + jy * jy, ij = 1.0f + ix * jx + iy * jy;
+  const float ei = ex * ix + ey * iy, ej = ex * jx + ey * jy;
+  const float z = a->beamline_states.z[i] + 0.5f * (ej * (ij + ii) - ei * (jj + ij)) / (ux * ux + uy * uy + w * w);
+  return z >= a->min_z && z < a->max_z ? 1u : 0u;
+}
+
 LINE(displaced_velo_tracks, "events with VELO tracks, or pairs of them, far from the beam line", events) {
   const uint32_t begin = a->beamline_states.offsets[event], end = a->beamline_states.offsets[event + 1];
   uint32_t tracks = 0, pairs = 0;
@@ -112,7 +129,7 @@ LINE(displaced_velo_tracks, "events with VELO tracks, or pairs of them, far from
   if (a->min_pairs == 0) return 1;
   FOR_SELECTED (j, is_displaced, begin, end)
     for (uint32_t k = j + 1 + sl_warp_lane(); k < end; k += sl_warp_lanes())
-      pairs += is_displaced(a, k) && are_near(a, j, k);
+      pairs += is_displaced(a, k) && are_near(a, j, k) && is_in_range(a, j, k);
   LINE_REQUIRE_COUNT("pairs of displaced tracks with DOCA from 0 to max_doca", pairs, a->min_pairs);
   return 1;
 }

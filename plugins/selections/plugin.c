@@ -5,6 +5,7 @@ SL_DECLARE(beam_gas);
 SL_DECLARE(calo_digits);
 SL_DECLARE(cluster_pairs);
 SL_DECLARE(composites);
+SL_DECLARE(cone_jets);
 SL_DECLARE(dec_reports);
 SL_DECLARE(decide);
 SL_DECLARE(dielectron);
@@ -27,6 +28,7 @@ SL_DECLARE(odin);
 SL_DECLARE(one_muon_stub);
 SL_DECLARE(pairs);
 SL_DECLARE(particles);
+SL_DECLARE(quirks);
 SL_DECLARE(passthrough);
 SL_DECLARE(rich_alignment);
 SL_DECLARE(routing_bits);
@@ -46,6 +48,7 @@ SL_DECLARE(where_cluster_pairs);
 SL_DECLARE(where_clusters);
 SL_DECLARE(where_composites);
 SL_DECLARE(where_events);
+SL_DECLARE(where_jets);
 SL_DECLARE(where_particles);
 SL_DECLARE(where_stubs);
 SL_DECLARE(where_velo_tracks);
@@ -61,6 +64,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(calo_digits),
     SL_ENTRY(cluster_pairs),
     SL_ENTRY(composites),
+    SL_ENTRY(cone_jets),
     SL_ENTRY(dec_reports),
     SL_ENTRY(decide),
     SL_ENTRY(dielectron),
@@ -83,6 +87,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(one_muon_stub),
     SL_ENTRY(pairs),
     SL_ENTRY(particles),
+    SL_ENTRY(quirks),
     SL_ENTRY(passthrough),
     SL_ENTRY(rich_alignment),
     SL_ENTRY(routing_bits),
@@ -102,6 +107,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(where_clusters),
     SL_ENTRY(where_composites),
     SL_ENTRY(where_events),
+    SL_ENTRY(where_jets),
     SL_ENTRY(where_particles),
     SL_ENTRY(where_stubs),
     SL_ENTRY(where_velo_tracks),

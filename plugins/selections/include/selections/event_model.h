@@ -144,6 +144,17 @@ SL_COLLECTION(composites, COMPOSITES_FIELDS, "secondary vertices with one or two
   F(pt, f32, PER_ITEM, "MeV", "transverse momentum of both vertices together")
 SL_COLLECTION(vertex_pairs, VERTEX_PAIRS_FIELDS, "pairs of secondary vertices");
 
+/* Jets, by the pt of their first track, descending. */
+#define JETS_FIELDS(F)                                                                                    \
+  F(offsets, u32, OFFSETS, "", "index of the first jet of an event")                                      \
+  F(first, u32, PER_ITEM, "", "index in the event of the first track, that of largest pt")                \
+  F(pt, f32, PER_ITEM, "MeV", "sum of the pt of the tracks and of the transverse energy of the clusters") \
+  F(eta, f32, PER_ITEM, "", "pseudorapidity: mean over tracks and clusters, weighted by pt")              \
+  F(phi, f32, PER_ITEM, "rad", "azimuth: mean over tracks and clusters, weighted by pt")                  \
+  F(particles, u32, PER_ITEM, "", "number of tracks")                                                     \
+  F(clusters, u32, PER_ITEM, "", "number of neutral clusters")
+SL_COLLECTION(jets, JETS_FIELDS, "jets of long tracks and neutral clusters");
+
 /* Pairs of neutral clusters, taken as photons from the origin, by ascending `first`, then `second`. */
 enum { CLUSTER_PAIR_OUTER = 1, CLUSTER_PAIR_MIDDLE = 2, CLUSTER_PAIR_INNER = 4 }; /* bits of `areas` */
 #define CLUSTER_PAIRS_FIELDS(F)                                                                 \
