@@ -78,17 +78,29 @@ static SL_DEVICE float sine_between(const struct event_hits *h, uint32_t i, uint
   return sign * dot > 0.0f ? sl_abs_f32(cross) / (radius(h, i) * radius(h, j)) : 2.0f;
 }
 
-/* The hit that is back to back with hit i of a module pair; NONE if there is none. The hits that are tried begin with
- * the first one that is at most max_pair_angle before the opposite point. */
+/* The search for hits back to back with a hit of a module pair. The hits that are tried begin with the first one that
+ * is at most max_pair_angle before the opposite point. */
 #define NONE UINT32_MAX
+struct search {
+  uint32_t next, tried;
+};
+
+static SL_DEVICE struct search search_from(const struct quirks_args *a, const struct event_hits *h, struct range r,
+                                           uint32_t i) {
+  const struct search s = {first_from(h->phi, r, h->phi[i] + 32768 - a->angles.pair_window), 0};
+  return s;
+}
+
+/* The next hit that is back to back with hit i; NONE if there is none. */
 static SL_DEVICE uint32_t partner_of(const struct quirks_args *a, const struct event_hits *h, struct range r,
-                                     uint32_t i) {
-  uint32_t tried = 0, behind;
-  for (uint32_t j = first_from(h->phi, r, h->phi[i] + 32768 - a->angles.pair_window);
-       j < r.end && h->phi[j] <= h->phi[i] + 32768 + a->angles.pair_window && tried < a->tried_hits; j++) {
+                                     uint32_t i, struct search *s) {
+  const int32_t most = h->phi[i] + 32768 + a->angles.pair_window;
+  while (s->next < r.end && h->phi[s->next] <= most && s->tried < a->tried_hits) {
+    const uint32_t j = s->next++;
+    uint32_t behind;
     const float sine = sine_between(h, i, j, -1.0f, &behind);
     if (!behind && sine > a->angles.pair) continue;
-    tried++;
+    s->tried++;
     if (sine <= a->angles.pair && sl_abs_f32(radius(h, i) - radius(h, j)) < a->max_r_difference) return j;
   }
   return NONE;
@@ -102,7 +114,8 @@ static SL_DEVICE uint32_t first_pair_from(const struct quirks_args *a, const str
     if (!is_below(h, k)) continue;
     if (sine_between(h, i, k, 1.0f, &behind) > a->angles.step && sine_between(h, j, k, 1.0f, &behind) > a->angles.step)
       continue;
-    *partner = partner_of(a, h, r, k);
+    struct search s = search_from(a, h, r, k);
+    *partner = partner_of(a, h, r, k, &s);
     if (*partner != NONE) return k;
   }
   return NONE;
@@ -159,9 +172,12 @@ LINE_WITH(quirks, "events with VELO hits back to back in consecutive module pair
   for (uint32_t m = 0; m + a->min_pairs < MODULE_PAIRS; m++) {
     const struct range r = hits_of(a, event, m);
     for (uint32_t k = r.begin + sl_warp_lane(); k < r.end; k += sl_warp_lanes()) {
-      const uint32_t j = is_below(&h, k) ? partner_of(a, &h, r, k) : NONE;
-      const uint32_t count = j != NONE ? chain_from(a, &h, event, m, k, j) : 0;
-      longest = count > longest ? count : longest;
+      if (!is_below(&h, k)) continue;
+      struct search s = search_from(a, &h, r, k);
+      for (uint32_t j; (j = partner_of(a, &h, r, k, &s)) != NONE;) {
+        const uint32_t count = chain_from(a, &h, event, m, k, j);
+        longest = count > longest ? count : longest;
+      }
     }
   }
   LINE_REQUIRE_ANY("pairs of hits in the longest chain", longest, >=, a->min_pairs);
