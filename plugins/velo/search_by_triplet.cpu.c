@@ -468,9 +468,20 @@ static void append_hits(const struct search *s, uint32_t begin, uint32_t count) 
     for (uint32_t j = 0; j < 3; j++) used[s->tracks[fourth[i]][j]] = 1;
 }
 
+/* Tracks that found no hit in a module pair. `missing`: bits of its modules that are missing. */
+VECTOR_INLINE i32x8 skip_pair(const struct search *s, i32x8 live, i32x8 hits, uint32_t left, uint32_t missing) {
+  const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7}, skipped = live_without_hit(live);
+  if (missing == 0) return skipped;
+  const i32x8 older = hits & 0xFFFF & (lane < (int32_t)left);
+  const i32x8 is_odd = (i32x8)(u32x8_gather(s->id, older) >> 20 & 1u) != 0 /* as search_side_of */;
+  const i32x8 is_missing = i32x8_select(is_odd, i32x8_of(-(int32_t)(missing >> 1)), i32x8_of(-(int32_t)(missing & 1)));
+  return i32x8_select(is_missing, live, skipped);
+}
+
 /* Extends the tracks of a tile and stores the tracks that stay live, from index `live_count` on. Returns their number.
  */
-static uint32_t extend_live(const struct search *s, uint32_t begin, uint32_t count, uint32_t live_count) {
+static uint32_t extend_live(const struct search *s, uint32_t begin, uint32_t count, uint32_t missing,
+                            uint32_t live_count) {
   const struct tile *t = &s->tile;
   const uint32_t first = live_count;
   append_hits(s, begin, count);
@@ -478,7 +489,7 @@ static uint32_t extend_live(const struct search *s, uint32_t begin, uint32_t cou
     const i32x8 live = i32x8_load(s->live + begin + w), hits = i32x8_load(s->live_hits + begin + w);
     const i32x8 found = i32x8_load(t->found + w);
     const i32x8 with_hit = (i32x8)((u32x8)hits >> 16) | i32x8_load(t->hit + w) << 16;
-    live_count += store_live(s, i32x8_select(found, live_with_hit(live), live_without_hit(live)),
+    live_count += store_live(s, i32x8_select(found, live_with_hit(live), skip_pair(s, live, hits, count - w, missing)),
                              i32x8_select(found, with_hit, hits), count - w, live_count);
   }
   return live_count - first;
@@ -486,18 +497,21 @@ static uint32_t extend_live(const struct search *s, uint32_t begin, uint32_t cou
 
 static void forward(struct search *s, uint32_t number) {
   const struct pair *p = &s->pairs[number % 3];
+  const uint32_t missing = (uint32_t)(s->a->missing >> 2 * number) & 3u;
   uint32_t live_count = 0;
   if (p->count == 0) { /* no track finds a hit */
-    for (uint32_t i = 0; i < s->live_count; i += LANES)
-      live_count += store_live(s, live_without_hit(i32x8_load(s->live + i)), i32x8_load(s->live_hits + i),
+    for (uint32_t i = 0; i < s->live_count; i += LANES) {
+      const i32x8 hits = i32x8_load(s->live_hits + i);
+      live_count += store_live(s, skip_pair(s, i32x8_load(s->live + i), hits, s->live_count - i, missing), hits,
                                s->live_count - i, live_count);
+    }
   } else {
     for (uint32_t begin = 0; begin < s->live_count; begin += TILE_WINDOWS) {
       const uint32_t left = s->live_count - begin, count = left < TILE_WINDOWS ? left : TILE_WINDOWS;
       list_live(s, begin, count, s->a->geometry.module_z + 2 * number);
       predict(&s->tile, p, count, s->phi_window);
       scan(s, p, s->x, &s->tile, count, 1);
-      live_count += extend_live(s, begin, count, live_count);
+      live_count += extend_live(s, begin, count, missing, live_count);
     }
   }
   s->live_count = live_count;

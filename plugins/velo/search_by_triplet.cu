@@ -11,6 +11,8 @@
  */
 #include "search_pairs.h"
 
+#include <stdlib.h>
+
 /* ------------------------------------------------------------------------------------------------- forward */
 
 /* Separate branches let the compiler use shared-memory instructions in the first one. */
@@ -99,6 +101,7 @@ static SL_DEVICE uint32_t extend(const struct search *s, const struct search_pai
     track_append(s, live, pair_hit(p, best));
     return length + 1 < VELO_MAX_HITS_PER_TRACK;
   }
+  if (s->a->missing >> (2 * pair + side) & 1u) return 1;
   live_skip(live);
   if (skips < s->a->max_skipped_modules) return 1;
   if (length == 3) track_begin(s, live, 0);
@@ -457,14 +460,35 @@ SL_KERNEL(search_by_triplet_write, struct search_by_triplet_args) {
 /* An angle in the units of phi: 32768 is pi. Truncates. */
 static int32_t phi_units(float radians) { return (int32_t)((double)radians * (32768.0 / 3.14159265358979323846)); }
 
+/* Reads the list of missing modules. */
+static int read_modules(const struct sl_services *services, const char *text, uint64_t *missing) {
+  int status = SL_OK;
+  *missing = 0;
+  for (const char *at = text + strspn(text, " \t\n"); *at;) {
+    char *end;
+    const unsigned long module = strtoul(at, &end, 10);
+    const size_t length = strcspn(at, ",");
+    const size_t blanks = strspn(end, " \t\n");
+    if (end == at || *at == '-' || *at == '+' || end + blanks != at + length || module >= VELO_MODULES) {
+      services->message(services->context, SL_ERROR, "missing_modules: \"%.*s\" is no module, a number from 0 to %d",
+                        (int)length, at, VELO_MODULES - 1);
+      status = SL_EINVAL;
+    } else {
+      *missing |= UINT64_C(1) << module;
+    }
+    at += length;
+    if (*at == ',') at += 1 + strspn(at + 1, " \t\n");
+  }
+  return status;
+}
+
 /* Computes the widths of the windows once. Words are built as in halves(), which exists on devices only. */
 static int prepare(const struct sl_services *services, void *args) {
   struct search_by_triplet_args *a = (struct search_by_triplet_args *)args;
-  (void)services;
   a->phi_window = phi_units(a->phi_tolerance);
   a->half_window = (uint32_t)a->phi_window << 16;
   a->window_width = (uint32_t)(2 * a->phi_window) << 16 | 0xFFFF;
-  return SL_OK;
+  return read_modules(services, a->missing_modules, &a->missing);
 }
 
 static int run(const struct sl_launch *l, const struct search_by_triplet_args *a) {

@@ -27,11 +27,14 @@ enum {
     "largest squared distance of a hit from the line through the previous two")                                        \
   M(U32, max_skipped_modules, 1, 0, 24, "module pairs",                                                                \
     "largest number of consecutive module pairs without a hit on a track")                                             \
+  M(STRING, missing_modules, "",                                                                                       \
+    "modules that do not work, such as 21, 23: a track that has no hit there skips no module")                         \
   M(U32, first_seed_candidates, 8, 1, SEARCH_MAX_SEED_CANDIDATES, "",                                                  \
     "hits h0 tried for each middle hit of a seed in the most downstream module pairs")                                 \
   M(U32, seed_candidates, 4, 1, SEARCH_MAX_SEED_CANDIDATES, "",                                                        \
     "hits h0 tried for each middle hit of a seed in all other module pairs")                                           \
   M(BUDGET, candidates_per_event, 460, 1, SEARCH_MAX_HITS, "track candidates, including three-hit candidates")         \
+  M(COMPUTED, missing, uint64_t, "bit m: module m is in missing_modules")                                              \
   M(COMPUTED, phi_window, int32_t, "half width of the search windows, in units of phi")                                \
   M(COMPUTED, half_window, uint32_t, "half width of the search windows << 16")                                         \
   M(COMPUTED, window_width, uint32_t,                                                                                  \

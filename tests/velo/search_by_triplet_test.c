@@ -139,6 +139,51 @@ static void one_pair_may_be_skipped_and_two_not(void **state) {
   }
 }
 
+/* Length of the first track with hits in pairs 25, 24, 23, 20 and 19; modules do not work. */
+static uint32_t length_with_missing(const char *modules, int shared) {
+  static const uint32_t pairs[] = {25, 24, 23, 20, 19};
+  struct search s;
+  struct sample *sample = sample_new(0);
+  for (uint32_t i = 0; i < 5; i++) on_line(sample, pairs[i], 0.01);
+  sample_end_event(sample);
+  search_open(&s, sample);
+  sl_test_set_text(s.test, "missing_modules", modules);
+  search_run(&s, shared);
+  const uint32_t length = s.hit_count[0];
+  search_close(&s);
+  return length;
+}
+
+static void missing_modules_do_not_count_as_skipped(void **state) {
+  (void)state;
+  for (int shared = 0; shared < 2; shared++) {
+    uint32_t longer = 0;
+    assert_int_equal(length_with_missing("", shared), 3);
+    assert_int_equal(length_with_missing("44, 45", shared), 5);
+    assert_int_equal(length_with_missing(" 42,43 ", shared), 5);
+    assert_int_equal(length_with_missing("41, 46, 47, 0, 51", shared), 3);
+    longer += length_with_missing("44", shared) == 5; /* the track is on one side */
+    longer += length_with_missing("45", shared) == 5;
+    assert_int_equal(longer, 1);
+  }
+}
+
+static void wrong_modules_are_reported(void **state) {
+  (void)state;
+  static const char *const texts[] = {"52", "21 23", "21,,23", "a", "-1", "21, 99999999999999999999", ",", "4.5"};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    struct search s;
+    struct sample *sample = sample_new(0);
+    on_line(sample, 25, 0.01);
+    sample_end_event(sample);
+    search_open(&s, sample);
+    sl_test_set_text(s.test, "missing_modules", texts[i]);
+    assert_int_equal(sl_test_run(s.test), SL_EINVAL);
+    if (!strstr(sl_test_messages(s.test), "is no module, a number from 0 to 51")) fail_msg("%s", texts[i]);
+    search_close(&s);
+  }
+}
+
 static void pairs_of_a_skipped_gap_may_hold_other_hits(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++) {
@@ -484,6 +529,8 @@ int main(void) {
       cmocka_unit_test(a_track_through_all_pairs_has_26_hits),
       cmocka_unit_test(two_hits_make_no_track),
       cmocka_unit_test(one_pair_may_be_skipped_and_two_not),
+      cmocka_unit_test(missing_modules_do_not_count_as_skipped),
+      cmocka_unit_test(wrong_modules_are_reported),
       cmocka_unit_test(pairs_of_a_skipped_gap_may_hold_other_hits),
       cmocka_unit_test(a_triplet_needs_hits_in_three_consecutive_pairs),
       cmocka_unit_test(two_tracks_may_share_a_hit),

@@ -35,8 +35,9 @@ static void release(struct result *r) {
 struct properties {
   double phi_tolerance, max_scatter;
   uint32_t max_skipped_modules, first_seed_candidates, seed_candidates;
+  uint64_t missing; /* bits: modules */
 };
-static const struct properties defaults = {0.045, 0.08, 1, 8, 4};
+static const struct properties defaults = {0.045, 0.08, 1, 8, 4, 0};
 
 static void open_reference(struct reference *r, const struct sample *s, uint32_t event, const struct properties *p) {
   const uint32_t first = s->offsets[event];
@@ -52,6 +53,7 @@ static void open_reference(struct reference *r, const struct sample *s, uint32_t
   r->max_skipped_modules = p->max_skipped_modules;
   r->first_seed_candidates = p->first_seed_candidates;
   r->seed_candidates = p->seed_candidates;
+  r->missing = p->missing;
 }
 
 /* Candidates with four or more hits come first; each kind is ordered by middle hit. Returns the number of
@@ -135,10 +137,17 @@ static struct properties random_properties(void) {
   p.max_skipped_modules = sample_random(4);
   p.first_seed_candidates = 1 + sample_random(8);
   p.seed_candidates = 1 + sample_random(8);
+  p.missing = 0;
+  for (uint32_t count = sample_random(3) * sample_random(8); count > 0; count--)
+    p.missing |= UINT64_C(1) << sample_random(VELO_MODULES);
   return p;
 }
 
 static void set_properties(struct sl_test *t, const struct properties *p) {
+  char missing[4 * VELO_MODULES + 1] = "";
+  for (uint32_t m = 0; m < VELO_MODULES; m++)
+    if (p->missing >> m & 1) snprintf(missing + strlen(missing), 5, "%s%u", *missing ? ", " : "", m);
+  sl_test_set_text(t, "missing_modules", missing);
   sl_test_set(t, "phi_tolerance", p->phi_tolerance);
   sl_test_set(t, "max_scatter", p->max_scatter);
   sl_test_set(t, "max_skipped_modules", p->max_skipped_modules);

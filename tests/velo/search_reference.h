@@ -26,6 +26,7 @@ struct reference {
   int32_t phi_window;
   float max_scatter;
   uint32_t max_skipped_modules, first_seed_candidates, seed_candidates;
+  uint64_t missing; /* bits: modules */
   /* Results: tracks are indexed by middle hit. */
   uint8_t used[REFERENCE_HITS];
   struct reference_track track[REFERENCE_HITS];
@@ -88,6 +89,7 @@ static inline void reference_forward(struct reference *r, uint32_t pair) {
     const float delta_z = r->module_z[2 * pair + (r->id[older] >> 20 & 1)] - r->z[older];
     float least = r->max_scatter;
     const int32_t h2 = reference_nearest(r, pair, older, newest, delta_z, 1, &least);
+    if (h2 == REFERENCE_NONE && (r->missing >> (2 * pair + (r->id[older] >> 20 & 1)) & 1)) continue;
     if (h2 == REFERENCE_NONE) {
       t->is_live = t->skips++ < r->max_skipped_modules;
       continue;
