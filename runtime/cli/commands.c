@@ -20,11 +20,12 @@ const struct cli_command cli_commands[] = {
      "  $ sluice plan graphs/velo.yaml --svg plan.svg\n"
      "  $ sluice plan --csv problem.csv --capacity 1048576 --offsets solution.csv\n"},
     {"graph", "GRAPH", "a graph", 1, 1, CLI_DRAW | CLI_PICTURE | CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS,
-     "draw a graph, or write the whole graph as YAML", cli_graph,
+     "draw a graph, or write the whole graph as YAML, or a page of its lines", cli_graph,
      "Long lists of similar nodes, and nodes of a family, are drawn as one box.\n\n"
      "  $ sluice graph graphs/velo.yaml --svg velo.svg\n"
      "  $ sluice graph graphs/hlt1_pp_default.yaml --to Hlt1TwoTrackMVA --depth 3 --svg line.svg\n"
-     "  $ sluice graph graphs/velo.yaml --set seed=2 --yaml --origin\n"},
+     "  $ sluice graph graphs/velo.yaml --set seed=2 --yaml --origin\n"
+     "  $ sluice graph graphs/hlt1_2026.yaml --lines\n"},
     {"list", "[PLUGIN]", "", 0, 1, CLI_LISTS | CLI_MESSAGES | CLI_PLUGINS,
      "list the plugins found, or the algorithms of a plugin", cli_list,
      "Plugins that are hidden or refused are listed with the reason. Graphs are found by name in the folders of\n"

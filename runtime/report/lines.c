@@ -99,14 +99,17 @@ static void write_scale(const struct sl_node *node, const char *name, FILE *file
 
 /* ------------------------------------------------------------------------------------------------- connections */
 
-/* The name of a producer: its node, with the port if the node has several. */
+/* The name of a producer: its node, with the port if the node has several of that collection. */
 static void name_port(const struct sl_graph *g, struct sl_port port, char *name, size_t size) {
   const struct sl_node *node = &g->nodes[port.node];
+  const struct sl_member *made = &node->algorithm->members[port.member];
   uint32_t outputs = 0;
-  for (uint32_t m = 0; m < node->algorithm->member_count; m++)
-    outputs += node->algorithm->members[m].kind == SL_MEMBER_OUT;
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    const struct sl_member *other = &node->algorithm->members[m];
+    outputs += other->kind == SL_MEMBER_OUT && other->collection == made->collection;
+  }
   if (outputs > 1)
-    snprintf(name, size, "%s.%s", node->name, node->algorithm->members[port.member].name);
+    snprintf(name, size, "%s.%s", node->name, made->name);
   else
     snprintf(name, size, "%s", node->name);
 }
