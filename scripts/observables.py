@@ -11,7 +11,7 @@ nodes:
   matched_tracks: null
   matching_constants: null
   truth: {{ use: truth.particles, events: gec }}
-outputs: [gec, raw.ut_clusters, raw.scifi_clusters, raw.muon_digits, raw.calo_digits,
+outputs: [gec.passed, raw.ut_clusters, raw.scifi_clusters, raw.muon_digits, raw.calo_digits,
           clusters, tracks, fit.beamline_states, pv, ut_hits, ut_windows, ut_tracks, scifi_hits, forward_windows, forward_candidates,
           forward_tracks, seed_xz, seed_clones, seeds, muon_tiles, muon_hits, muon_stubs, muons, calo_cells, calo_clusters, electrons,
           particles, dihadron, dilepton, v0, v0_pairs, truth]
@@ -106,7 +106,7 @@ def measure(graphs, geometry, settings, files=None, n=None):
     import sluice
     graph = sluice.Graph.from_text(GRAPH.format(graphs=graphs), set={"geometry": str(geometry), **settings})
     arrays = graph.arrays(files, n=n)
-    passes = arrays.gec.mask
+    passes = arrays.gec.passed.mask
     return {name: np.asarray(of(arrays), float)[passes] for name, of in OBSERVABLES.items()}
 
 

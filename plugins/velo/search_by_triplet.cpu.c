@@ -79,7 +79,8 @@ VECTOR_INLINE int32_t live_of(uint32_t track, uint32_t length) { return (int32_t
 VECTOR_INLINE uint32_t live_track(int32_t live) { return (uint32_t)live & 0xFFFF; }
 VECTOR_INLINE uint32_t live_length(int32_t live) { return (uint32_t)live >> 16 & 0xFF; }
 VECTOR_INLINE i32x8 live_with_hit(i32x8 live) { return (live & 0xFFFFFF) + (1 << 16); }
-VECTOR_INLINE i32x8 live_without_hit(i32x8 live) { return live + (1 << 24); }
+/* Unsigned, because lanes without a track have any value. */
+VECTOR_INLINE i32x8 live_without_hit(i32x8 live) { return (i32x8)((u32x8)live + (1u << 24)); }
 VECTOR_INLINE i32x8 live_lengths(i32x8 live) { return live >> 16 & 0xFF; }
 VECTOR_INLINE i32x8 live_skips(i32x8 live) { return live >> 24; }
 
