@@ -2,6 +2,8 @@
  * depend on; before the node itself it copies all data that the arguments of the node point to and ends the slice. For
  * a node on an event list, the slice with the most listed events is kept.
  */
+#include "backend/backend.h"
+#include "execute/setup.h"
 #include "layout/bind.h"
 #include "trial/case.h"
 
@@ -153,10 +155,24 @@ void trial_capture_constant(const struct sl_session *s, uint32_t n, struct trial
 
 /* ------------------------------------------------------------------------------------------------- running */
 
+static void need(const struct sl_session *s, uint8_t *needed, uint32_t n);
+
+/* All nodes of a family, because they run together. */
+static void need_family(const struct sl_session *s, uint8_t *needed, uint32_t n) {
+  const struct sl_layout *l = sl_session_layout(s);
+  for (uint32_t i = 0; i < l->step_count; i++) {
+    const struct sl_step *step = &l->steps[i];
+    uint32_t has_node = 0;
+    for (uint32_t k = 0; step->kind == SL_STEP_RUN && k < step->node_count; k++) has_node |= step->nodes[k] == n;
+    for (uint32_t k = 0; has_node && k < step->node_count; k++) need(s, needed, step->nodes[k]);
+  }
+}
+
 static void need(const struct sl_session *s, uint8_t *needed, uint32_t n) {
   const struct sl_node *node = &sl_session_graph(s)->nodes[n];
   if (needed[n]) return;
   needed[n] = 1;
+  if (!sl_session_setup(s)->backend->no_families) need_family(s, needed, n);
   for (uint32_t m = 0; m < node->algorithm->member_count; m++)
     for (uint32_t k = 0; node->algorithm->members[m].kind == SL_MEMBER_IN && k < node->inputs[m].count; k++)
       need(s, needed, (uint32_t)node->inputs[m].ports[k].node);
