@@ -138,6 +138,7 @@ static int select_nodes(const struct sl_graph *g, const struct sl_drawing_option
 struct readers {
   uint64_t hash;
   const char *list_port; /* a list port among them, or NULL */
+  int is_filter;         /* the node makes event lists, which are not drawn as arrows, and nothing else */
 };
 
 static void add_reader(struct readers *r, uint32_t node, uint32_t member) {
@@ -153,10 +154,21 @@ static void find_readers(const struct sl_graph *g, struct readers *readers) {
   }
 }
 
-/* The list port that reads two nodes with the same readers, or their family. NULL: neither, or nodes are not grouped
- * (`readers` NULL). */
+static void find_filters(const struct sl_graph *g, struct readers *readers) {
+  for (uint32_t n = 0; n < g->node_count; n++) {
+    const struct sl_algorithm *a = g->nodes[n].algorithm;
+    uint32_t lists = 0, others = 0;
+    for (uint32_t m = 0; m < a->member_count; m++)
+      if (a->members[m].kind == SL_MEMBER_OUT) *(sl_is_event_list(a->members[m].collection) ? &lists : &others) += 1;
+    readers[n].is_filter = lists > 0 && others == 0;
+  }
+}
+
+/* The list port that reads two nodes with the same readers, their family, or "event lists" of two filters. NULL: none of
+ * these, or nodes are not grouped (`readers` NULL). */
 static const char *similar(const struct sl_graph *g, const struct readers *readers, uint32_t n, uint32_t other) {
   if (!readers) return NULL;
+  if (readers[n].is_filter && readers[other].is_filter) return "event lists";
   if (readers[n].list_port && readers[n].hash == readers[other].hash) return readers[n].list_port;
   return g->nodes[n].launch_group > 0 && g->nodes[n].launch_group == g->nodes[other].launch_group
              ? g->nodes[n].algorithm->family
@@ -185,6 +197,14 @@ static void add_box(struct sl_drawing *drawing, uint32_t n, const struct readers
   }
   if (!is_group) box.count = 1;
   drawing->boxes[index] = box;
+}
+
+/* Makes the boxes of all nodes that are drawn. `has_box`: per node. */
+static void add_boxes(struct sl_drawing *drawing, const struct readers *readers, uint8_t *has_box) {
+  memset(has_box, 0, drawing->graph->node_count);
+  drawing->box_count = 0;
+  for (uint32_t n = 0; n < drawing->graph->node_count; n++)
+    if (!has_box[n] && drawing->box_of[n] != UINT32_MAX) add_box(drawing, n, readers, has_box);
 }
 
 /* ------------------------------------------------------------------------------------------------------ arrows */
@@ -280,10 +300,12 @@ int sl_drawing_make(const struct sl_session *s, const struct sl_drawing_options 
     status = select_nodes(g, options, d, distance, drawing->box_of);
   if (status == SL_OK) {
     find_readers(g, readers);
-    for (uint32_t n = 0; n < g->node_count; n++)
-      if (!has_box[n] && drawing->box_of[n] != UINT32_MAX)
-        add_box(drawing, n, options->ungrouped ? NULL : readers, has_box);
+    add_boxes(drawing, options->ungrouped ? NULL : readers, has_box);
     drawing->has_ports = options->ports || drawing->box_count <= BOXES_WITH_PORTS;
+    if (!drawing->has_ports && !options->ungrouped) {
+      find_filters(g, readers);
+      add_boxes(drawing, readers, has_box);
+    }
     add_arrows(s, drawing);
   } else {
     sl_drawing_free(drawing);
