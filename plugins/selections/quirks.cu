@@ -8,9 +8,9 @@
 #include "selections/line.h"
 #include "velo/event_model.h"
 
-#include <math.h>
+#include <sluice/math.h>
 
-enum { MODULE_PAIRS = 26 };
+enum { MODULE_PAIRS = 26, PHI_BELOW = 0 }; /* phi of hits below y = 0 is at most PHI_BELOW */
 
 /* Sines of the largest angles. */
 struct quirk_angles {
@@ -43,8 +43,11 @@ static SL_DEVICE struct range hits_of(const struct quirks_args *a, uint32_t even
   return r;
 }
 
-/* The first hit of a range with at least this phi. */
+/* The first hit of a range with at least this phi; fast if it is near the begin. */
 static SL_DEVICE uint32_t first_from(const int16_t *phi, struct range r, int32_t least) {
+  uint32_t step = 1;
+  for (; step <= r.end - r.begin && phi[r.begin + step - 1] < least; step *= 2) r.begin += step;
+  if (step <= r.end - r.begin) r.end = r.begin + step - 1;
   while (r.begin < r.end) {
     const uint32_t middle = r.begin + (r.end - r.begin) / 2;
     if (phi[middle] < least)
@@ -156,10 +159,11 @@ static SL_DEVICE uint32_t chain_from(const struct quirks_args *a, const struct e
 static int make_angles(const struct sl_services *s, void *args) {
   struct quirks_args *a = (struct quirks_args *)args;
   const double degree = 3.14159265358979323846 / 180.0;
-  /* phi grows by at most 16384 per radian, by at least half of that */
+  float cosine;
   (void)s;
-  a->angles.pair = (float)sin((double)a->max_pair_angle * degree);
-  a->angles.step = (float)sin((double)a->max_step_angle * degree);
+  sl_sincosf((float)((double)a->max_pair_angle * degree), &a->angles.pair, &cosine);
+  sl_sincosf((float)((double)a->max_step_angle * degree), &a->angles.step, &cosine);
+  /* phi grows by at most 16384 per radian, by at least half of that */
   a->angles.pair_window = (int32_t)(16384.0 * (double)a->max_pair_angle * degree) + 3;
   a->angles.step_window = (int32_t)(16384.0 * (double)a->max_step_angle * degree) + 3;
   return SL_OK;
@@ -171,9 +175,12 @@ LINE_WITH(quirks, "events with VELO hits back to back in consecutive module pair
   uint32_t longest = 0;
   for (uint32_t m = 0; m + a->min_pairs < MODULE_PAIRS; m++) {
     const struct range r = hits_of(a, event, m);
-    for (uint32_t k = r.begin + sl_warp_lane(); k < r.end; k += sl_warp_lanes()) {
-      if (!is_below(&h, k)) continue;
-      struct search s = search_from(a, &h, r, k);
+    struct range opposite = r; /* the opposite point moves with phi, which grows with k */
+    for (uint32_t k = r.begin + sl_warp_lane(); k < r.end && h.phi[k] <= PHI_BELOW; k += sl_warp_lanes()) {
+      struct search s = search_from(a, &h, opposite, k);
+      opposite.begin = s.next;
+      if (s.next == r.end) break;
+      if (h.phi[s.next] > h.phi[k] + 32768 + a->angles.pair_window || !is_below(&h, k)) continue;
       for (uint32_t j; (j = partner_of(a, &h, r, k, &s)) != NONE;) {
         const uint32_t count = chain_from(a, &h, event, m, k, j);
         longest = count > longest ? count : longest;
