@@ -59,7 +59,7 @@ def check_bash(folder):
         ("plan", "velo_pv"): ["velo_pv.yaml"],
         ("test", "velo", "--graph", "velo_pv"): ["velo_pv.yaml"],
         ("run", "velo_counts.yaml", "--use", "clusters", "="): ["velo.masked_clustering"],
-        ("run", "t"): ["two words.yaml"],
+        ("run", "tw"): ["two words.yaml"],
         ("run", "graph.yaml", "-i", "e"): ["events.mdf"],
         ("run", "graph.yaml", "-i", "events.mdf", "fo"): ["folder"],
         ("run", "graph.yaml", "-n", ""): [],

@@ -39,10 +39,7 @@ cases = [("calo.yaml", SIX, ()), ("velo.yaml", SIX, ()), ("velo_superpixels.yaml
          ("pv.yaml", SIX, ()),
          ("kalman.yaml", SIX, ()), ("kalman_residuals.yaml", SIX, ()),
          ("hlt1_pp_default.yaml", SIX, ("--with", "graphs/variants/kalman_forward.yaml")),
-         ("hlt1_2026.yaml", SIX, ()), ("hlt1_2026.yaml", SIX, ("--with", "graphs/variants/kalman_2026.yaml")),
-         ("hlt1_2026.yaml", SIX, ("--with", "graphs/variants/superpixels.yaml")), ("hlt1_2026.yaml", SIX, ("--with", "graphs/variants/no_gas.yaml")),
-         ("hlt1_2026.yaml", SIX, ("--with", "graphs/variants/velo_missing_modules.yaml")),
-         ("hlt1_2026.yaml", SIX, ("--with", "graphs/thresholds/2026_1000kHz.yaml")),
+         ("hlt1_2026.yaml", SIX, ()),
          ("pv.yaml", MANY, ()), ("pv.yaml", SIX, ("--use", "pv=pv.annealing")), ("pv.yaml", MANY, ("--use", "pv=pv.annealing"))]
 for graph, sample, arguments in cases:
     name = " ".join((graph, *arguments))
