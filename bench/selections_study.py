@@ -58,7 +58,7 @@ SIGNALS = {
     "A_ee": (2, ("LowMassNoipDielectron_massSlice1_prompt", "LowMassNoipDielectron_massSlice2_prompt")),
     "Bs_GammaGamma": (0, ("Bs2GammaGamma",)),
 }
-# The same for the lines of 2026. A sample whose name ends with _gas has the decay in a collision with gas.
+# The same for the lines of 2026. Samples with names that end with _gas have the decay in a collision with gas.
 SIGNALS_2026 = {
     "B0_Kpi": (2, ("TrackMVA", "TwoTrackMVA")),
     "Bs_phiphi": (4, ("TrackMVA", "TwoTrackMVA")),

@@ -34,7 +34,7 @@ static const float pt_unit = 0.1f, eta_unit = 0.1f, phi_unit = 0.01f;
 static const float pi = 3.14159265f;
 static const float most_pt = 1e10f; /* MeV: of a track or cluster in the sums, which have 64 bits */
 
-/* What a jet consists of, of one thread or of the block. */
+/* The parts of a jet, of one thread or of the block. */
 struct jet_sums {
   int64_t pt, eta, phi;
   uint32_t particles, clusters;

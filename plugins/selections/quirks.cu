@@ -19,15 +19,15 @@ struct quirk_angles {
 };
 
 #define SL_ARGS quirks_args
-#define QUIRKS(M)                                                                                                   \
-  LINE_OVER(M, events)                                                                                              \
-  M(IN, hits, velo_hits, "offsets pair_first phi x y", "VELO hits, sorted by phi in each module pair")              \
-  M(F32, max_pair_angle, 0.07, 0.0, 10.0, "deg", "maximum deviation of the two hits of a pair from back to back")   \
-  M(F32, max_step_angle, 0.06, 0.0, 10.0, "deg", "maximum angle around the beam from a hit of the first pair")      \
-  M(F32, max_r_difference, 5.0, 0.0, 1e9, "mm", "maximum difference of the distances of both hits from the z axis") \
-  M(U32, tried_hits, 6, 1, 1000, "", "hits that are tried as the second one of a pair")                             \
-  M(U32, max_hits, 199, 0, 1000000, "", "maximum number of hits in a module pair; others are left out")             \
-  M(U32, min_pairs, 6, 1, 26, "", "minimum number of module pairs in a chain, of which one may be missing between") \
+#define QUIRKS(M)                                                                                                     \
+  LINE_OVER(M, events)                                                                                                \
+  M(IN, hits, velo_hits, "offsets pair_first phi x y", "VELO hits, sorted by phi in each module pair")                \
+  M(F32, max_pair_angle, 0.07, 0.0, 10.0, "deg", "maximum deviation of the two hits of a pair from back to back")     \
+  M(F32, max_step_angle, 0.06, 0.0, 10.0, "deg", "maximum angle around the beam from a hit of the first pair")        \
+  M(F32, max_r_difference, 5.0, 0.0, 1e9, "mm", "maximum difference of the distances of both hits from the z axis")   \
+  M(U32, tried_hits, 6, 1, 1000, "", "hits that are tried as the second one of a pair")                               \
+  M(U32, max_hits, 199, 0, 1000000, "", "maximum number of hits in a module pair; others are left out")               \
+  M(U32, min_pairs, 6, 1, 26, "", "minimum number of module pairs in a chain; one between two others may be missing") \
   M(COMPUTED, angles, struct quirk_angles, "the maximum angles as sines")
 SL_ARGUMENTS(quirks, QUIRKS);
 
@@ -74,10 +74,11 @@ static SL_DEVICE uint32_t is_below(const struct event_hits *h, uint32_t i) {
 }
 
 /* |sin| of the angle around the beam between hit i and hit j, or the point opposite to j (`sign` -1); 2 if it is more
- * than 90 degrees. `behind`: whether j is at a larger azimuth. */
-static SL_DEVICE float sine_between(const struct event_hits *h, uint32_t i, uint32_t j, float sign, uint32_t *behind) {
+ * than 90 degrees. `is_larger`: whether j is at a larger azimuth. */
+static SL_DEVICE float sine_between(const struct event_hits *h, uint32_t i, uint32_t j, float sign,
+                                    uint32_t *is_larger) {
   const float cross = h->x[i] * h->y[j] - h->y[i] * h->x[j], dot = h->x[i] * h->x[j] + h->y[i] * h->y[j];
-  *behind = sign * cross > 0.0f ? 1u : 0u;
+  *is_larger = sign * cross > 0.0f ? 1u : 0u;
   return sign * dot > 0.0f ? sl_abs_f32(cross) / (radius(h, i) * radius(h, j)) : 2.0f;
 }
 
@@ -100,9 +101,9 @@ static SL_DEVICE uint32_t partner_of(const struct quirks_args *a, const struct e
   const int32_t most = h->phi[i] + 32768 + a->angles.pair_window;
   while (s->next < r.end && h->phi[s->next] <= most && s->tried < a->tried_hits) {
     const uint32_t j = s->next++;
-    uint32_t behind;
-    const float sine = sine_between(h, i, j, -1.0f, &behind);
-    if (!behind && sine > a->angles.pair) continue;
+    uint32_t is_larger;
+    const float sine = sine_between(h, i, j, -1.0f, &is_larger);
+    if (!is_larger && sine > a->angles.pair) continue;
     s->tried++;
     if (sine <= a->angles.pair && sl_abs_f32(radius(h, i) - radius(h, j)) < a->max_r_difference) return j;
   }
@@ -112,10 +113,11 @@ static SL_DEVICE uint32_t partner_of(const struct quirks_args *a, const struct e
 /* The pair with the first hits of a module pair near hit i or j; its first hit, or NONE. */
 static SL_DEVICE uint32_t first_pair_from(const struct quirks_args *a, const struct event_hits *h, struct range r,
                                           uint32_t i, uint32_t j, int32_t least, int32_t most, uint32_t *partner) {
-  uint32_t behind;
+  uint32_t is_larger;
   for (uint32_t k = first_from(h->phi, r, least); k < r.end && h->phi[k] <= most; k++) {
     if (!is_below(h, k)) continue;
-    if (sine_between(h, i, k, 1.0f, &behind) > a->angles.step && sine_between(h, j, k, 1.0f, &behind) > a->angles.step)
+    if (sine_between(h, i, k, 1.0f, &is_larger) > a->angles.step &&
+        sine_between(h, j, k, 1.0f, &is_larger) > a->angles.step)
       continue;
     struct search s = search_from(a, h, r, k);
     *partner = partner_of(a, h, r, k, &s);

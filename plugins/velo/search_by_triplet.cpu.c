@@ -479,8 +479,7 @@ VECTOR_INLINE i32x8 skip_pair(const struct search *s, i32x8 live, i32x8 hits, ui
   return i32x8_select(is_missing, live, skipped);
 }
 
-/* Extends the tracks of a tile and stores the tracks that stay live, from index `live_count` on. Returns their number.
- */
+/* Extends the tracks of a tile, and stores the live ones from index `live_count` on. Returns their number. */
 static uint32_t extend_live(const struct search *s, uint32_t begin, uint32_t count, uint32_t missing,
                             uint32_t live_count) {
   const struct tile *t = &s->tile;
@@ -501,10 +500,9 @@ static void forward(struct search *s, uint32_t number) {
   const uint32_t missing = (uint32_t)(s->a->missing >> 2 * number) & 3u;
   uint32_t live_count = 0;
   if (p->count == 0) { /* no track finds a hit */
-    for (uint32_t i = 0; i < s->live_count; i += LANES) {
-      const i32x8 hits = i32x8_load(s->live_hits + i);
-      live_count += store_live(s, skip_pair(s, i32x8_load(s->live + i), hits, s->live_count - i, missing), hits,
-                               s->live_count - i, live_count);
+    for (uint32_t i = 0, left = s->live_count; i < s->live_count; i += LANES, left -= LANES) {
+      const i32x8 live = i32x8_load(s->live + i), hits = i32x8_load(s->live_hits + i);
+      live_count += store_live(s, skip_pair(s, live, hits, left, missing), hits, left, live_count);
     }
   } else {
     for (uint32_t begin = 0; begin < s->live_count; begin += TILE_WINDOWS) {

@@ -164,8 +164,8 @@ static void find_filters(const struct sl_graph *g, struct readers *readers) {
   }
 }
 
-/* The list port that reads two nodes with the same readers, their family, or "event lists" of two filters. NULL: none of
- * these, or nodes are not grouped (`readers` NULL). */
+/* The list port that reads two nodes with the same readers, their family, or "event lists" of two filters. NULL: none
+ * of these, or nodes are not grouped (`readers` NULL). */
 static const char *similar(const struct sl_graph *g, const struct readers *readers, uint32_t n, uint32_t other) {
   if (!readers) return NULL;
   if (readers[n].is_filter && readers[other].is_filter) return "event lists";

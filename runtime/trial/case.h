@@ -59,7 +59,8 @@ void trial_refer(const struct trial_case *c, struct sl_test *t);
 /* Passes all inputs to the harness. */
 void trial_give(const struct trial_case *c, struct sl_test *t);
 
-/* Per node: 1 if `node` depends on it, for the node itself, and for nodes of their families. trial_is_needed: 1 if a step runs such a node. */
+/* Per node: 1 if `node` depends on it, for the node itself, and for nodes of their families. trial_is_needed: 1 if a
+ * step runs such a node. */
 uint8_t *trial_needed(const struct sl_session *s, uint32_t node);
 int trial_is_needed(const struct sl_session *s, const uint8_t *needed, const struct sl_step *step);
 

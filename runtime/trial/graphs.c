@@ -76,7 +76,7 @@ struct search {
   struct sl_registry *registry;
   const char *name; /* "plugin.algorithm" */
   const struct sl_algorithm *algorithm;
-  int are_given, on_lists;
+  int are_given, on_lists, with_texts; /* with_texts: nodes with has_text may be replaced */
   struct trial_graph *found;
 };
 
@@ -116,10 +116,21 @@ static int find_user(const struct search *s, const char *path, const struct sl_g
   return SL_OK;
 }
 
+/* 1 if the graph sets a property to a text, such as an expression, which is written for the algorithm of the node. */
+static int has_text(const struct sl_node *node) {
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    const struct sl_member *member = &node->algorithm->members[m];
+    const int is_text = member->kind == SL_MEMBER_PROPERTY && member->type == SL_TYPE_string;
+    if (is_text && node->value_locations[m].line > 0) return 1;
+  }
+  return 0;
+}
+
 static int find_replaceable(const struct search *s, const char *path, const struct sl_graph *graph) {
   for (uint32_t n = 0; n < graph->node_count && !s->found->path; n++) {
     const struct sl_node *node = &graph->nodes[n];
     if (!is_candidate(s, node) || node->algorithm->kind != s->algorithm->kind) continue;
+    if (!s->with_texts && has_text(node)) continue;
     struct sl_graph *changed = NULL;
     struct sl_diagnostics *unread = sl_diagnostics_new();
     if (!unread) return SL_ENOMEM;
@@ -156,9 +167,9 @@ int trial_graph_find(const struct trial_graphs *graphs, const struct sl_trial_op
                      struct trial_graph *found) {
   *found = (struct trial_graph){.path = NULL};
   struct search s = {options,           registry, name, sl_registry_find(registry, name, "cpu", NULL),
-                     graphs->are_given, 0,        found};
+                     graphs->are_given, 0,        0,    found};
   int status = s.algorithm ? SL_OK : SL_EINVAL;
-  for (int replace = 0; replace < 2; replace++)
+  for (int replace = 0; replace < 3; replace++, s.with_texts = replace == 2)
     for (s.on_lists = 0; s.on_lists < 2 && status == SL_OK && !found->path; s.on_lists++)
       status = search_graphs(&s, graphs, d, replace ? find_replaceable : find_user);
   return status;

@@ -29,8 +29,7 @@ extern "C" {
 
 struct sl_diagnostic {
   uint32_t severity;     /* SL_NOTE, SL_WARNING, SL_ERROR */
-  uint32_t line, column; /* counted from 1; 0: unknown. A column without a line counts in source_line, an option's
-                          * value */
+  uint32_t line, column; /* counted from 1; 0: unknown. A column without a line counts in the value of an option */
   uint32_t reserved;
   const char *file, *source_line, *node, *message, *hint; /* NULL where absent */
 };
@@ -49,8 +48,7 @@ SL_API void sl_diagnostic_print(const struct sl_diagnostic *message, FILE *file)
 SL_API int sl_diagnostic_write_json(const struct sl_diagnostic *message, FILE *file);
 /* The list keeps at most 1,000 messages of each severity. Prints how many further ones were dropped. */
 SL_API void sl_diagnostics_print_dropped(const struct sl_diagnostics *d, FILE *file);
-/* From now on, on_message gets each message that is kept, when it is added. Calls come from any thread, one at a time.
- * on_message must not use `d`. */
+/* From now on, on_message gets each message that is kept, from any thread, one at a time. It must not use `d`. */
 SL_API void sl_diagnostics_follow(struct sl_diagnostics *d,
                                   void (*on_message)(void *context, const struct sl_diagnostic *message),
                                   void *context);
@@ -460,8 +458,7 @@ SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file
  * digest. `origins`: with a comment at each value that names its origin; only for a session with inspect_only, else
  * SL_EINVAL. */
 SL_API int sl_session_write_graph(const struct sl_session *session, int origins, FILE *file);
-/* The nodes that declare requirements, such as trigger lines and event filters: inputs, event lists, requirements and
- * scales. A page in Markdown with a table for each file of the graph; `as_json`: JSON with all properties. */
+/* The nodes that declare requirements, such as trigger lines: a page in Markdown, or JSON with all properties. */
 SL_API int sl_session_write_lines(const struct sl_session *session, int as_json, FILE *file);
 SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);
 SL_API int sl_session_write_plan_svg(const struct sl_session *session, FILE *file);
