@@ -49,6 +49,16 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that("the graph has no line" not in done.stdout, "the graph has the lines for the signals")
     checks.that(py_compile.compile(ROOT / "bench/selection_plots.py", cfile=Path(folder) / "compiled"), "bench/selection_plots.py compiles")
 with tempfile.TemporaryDirectory() as folder:
+    done = subprocess.run([sys.executable, "-B", ROOT / "bench/selections_study.py", "run", "--menu", "2026", "--samples",
+                           "minimum_bias,minimum_bias_unscaled,Ks_pipi,Jpsi_mumu_gas", "--events", "16", "--minimum-bias", "6", "--work", folder,
+                           "--sluice", SLUICE], capture_output=True, text=True)
+    checks.that(done.returncode == 0, f"bench/selections_study.py runs with the lines of 2026 {done.stderr}")
+    rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
+    passthrough = [row.split(" | ") for row in rows if row.startswith("| Passthrough |")]
+    checks.that(passthrough and passthrough[0][1] == "0" and passthrough[0][4] == "6", f"a line with a scale passes all without it {passthrough}")
+    checks.that(any(row.startswith("| Jpsi_mumu_gas |") for row in rows), "there is a signal in gas")
+    checks.that("the graph has no line" not in done.stdout, "the graph has the lines of 2026 for the signals")
+with tempfile.TemporaryDirectory() as folder:
     mdf, mep = Path(folder) / "events.mdf", Path(folder) / "events.mep"
     for arguments in (["-n", "30", "-o", mdf], ["-i", mdf, "-o", mep, "--use", "write=io.mep_sink"]):
         subprocess.run([SLUICE, "run", ROOT / "graphs/copy.yaml", "--quiet", *arguments], check=True)
