@@ -57,7 +57,7 @@ def pair(recorded, tracks):
               "opening": opening(first, second), "vertex_z": recorded["z"] - recorded["dz"], "vertex": 0,
               "rho": abs(recorded["dz"] / math.sinh(recorded["eta"])) if recorded["eta"] else 0, "charge": sum(charges)}
     both = lambda flag: first[flag] and second[flag]
-    found["leptons"] = both("is_muon") + 2 * both("is_electron")
+    found |= {"leptons": both("is_muon") + 2 * both("is_electron"), "shared_muon_hits": 0}
     return found
 
 
@@ -66,7 +66,7 @@ def logit(response):
     return math.log(max(response, 1e-30) / max(1 - response, 1e-30))
 
 
-KINDS = {"first": UINT, "second": UINT, "vertex": UINT, "charge": SIGNED, "leptons": BYTE}
+KINDS = {"first": UINT, "second": UINT, "vertex": UINT, "charge": SIGNED, "leptons": BYTE, "shared_muon_hits": BYTE}
 
 
 def give(to, port, lists, fields=None):

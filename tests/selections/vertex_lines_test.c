@@ -137,7 +137,8 @@ static double value_next_to(const struct requirement *requirement, int passes) {
 
 static uint32_t is_over_pairs_of_ks(const struct line *line) { return !strcmp(line->name, "Hlt1TwoKs"); }
 
-static const uint64_t maker = 4711; /* made_by of the candidates */
+static const uint64_t maker = 4711;                    /* made_by of the candidates */
+static const uint8_t shared_muon_hits[CANDIDATES_MAX]; /* none */
 
 static void give_numbers(struct sl_test *t, const char *port, const struct sample *s, const uint32_t *offsets) {
   sl_test_input(t, port, "offsets", offsets, EVENTS + 1);
@@ -146,6 +147,7 @@ static void give_numbers(struct sl_test *t, const char *port, const struct sampl
   sl_test_input(t, port, "made_by", &maker, 1);
   sl_test_input(t, port, "charge", s->charge, s->count);
   sl_test_input(t, port, "leptons", s->leptons, s->count);
+  sl_test_input(t, port, "shared_muon_hits", shared_muon_hits, s->count);
   sl_test_input(t, port, "vertex", s->vertex, s->count);
   sl_test_input(t, port, "first", s->first, s->count);
   sl_test_input(t, port, "second", s->second, s->count);
