@@ -19,7 +19,7 @@ GRAPH = ROOT / "tests/selections/photon_lines.yaml"
 AREAS = {"Outer": {0}, "Middle": {1}, "Inner": {2}, "MiddleOuterMixed": {0, 1}, "MiddleInnerMixed": {1, 2}}
 LINES = ["DiPhotonHighMass", "Pi02GammaGamma", *("Pi02GammaGamma" + area for area in AREAS)]
 OLD_LINES = "Bs2GammaGamma2023", "Pi02GammaGamma2023"
-NAMES = re.findall(r"^  ((?:Hlt1|Where)\w+):", GRAPH.read_text(), re.M)
+NAMES = re.findall(r"^  ((?:Hlt1|Where)\w+):", (ROOT / "graphs/menus/2026/photons.yaml").read_text() + GRAPH.read_text(), re.M)
 Z = 12650.0
 checks = Checks(says_passed=False)
 
